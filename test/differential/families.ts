@@ -74,4 +74,30 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     objects: true,
     weights: { callObject: 5, setAttribute: 4, changeContainer: 2 },
   }),
+  loops: family({
+    attributes: [...TENSORS, ...NUMBERS, listOf(ROW), listOf(INT)],
+    weights: { for: 3, while: 3, exit: 3, readAll: 2, changeContainer: 2, if: 2 },
+  }),
+  aliases: family({
+    attributes: [...TENSORS, ...TENSORS, listOf(ROW), listOf(ANY), dictOf(ROW), tupleOf(ROW, ROW)],
+    aliases: 0.35,
+    containers: true,
+    writes: 0.3,
+    weights: { view: 4, writeTensor: 5, setAttribute: 4, changeContainer: 2 },
+  }),
+  indexing: family({ attributes: [...TENSORS, ...NUMBERS], weights: { index: 8, view: 1, writeTensor: 1 } }),
+  dtypes: family({ attributes: [...TENSORS, ...TENSORS, listOf(ROW)], dtypes: 0.5, weights: { convert: 8, writeTensor: 2 } }),
+  branches: family({ attributes: [...TENSORS, ...NUMBERS, listOf(ROW), optional(ROW)], weights: { if: 6, readNumber: 3, exit: 1 } }),
+  errors: family({
+    attributes: [...CONTAINERS, ...TENSORS, ...NUMBERS],
+    objects: true,
+    weights: { fail: 3, setAttribute: 5, changeContainer: 3, writeTensor: 3, callObject: 1 },
+  }),
+  disposal: family({
+    attributes: [...CONTAINERS, ...TENSORS],
+    containers: true,
+    disposes: 0.4,
+    writes: 0.1,
+    weights: { setAttribute: 5, changeContainer: 3, writeTensor: 2, view: 2 },
+  }),
 }

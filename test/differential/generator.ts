@@ -631,11 +631,19 @@ class MethodGenerator {
         return this.callObject()
       case 'readAll':
         return this.readAll()
+      case 'while':
+        return this.repeat()
+      case 'exit':
+        return this.exit()
+      case 'index':
+        return this.index()
+      case 'convert':
+        return this.convert()
+      case 'fail':
+        return this.fail()
       case 'readNumber':
         this.define(FLOAT, `float(torch.sum(${this.place(ANY) ?? 'x'}))`)
         return
-      default:
-        return this.defineNew()
     }
   }
 
@@ -770,6 +778,186 @@ class MethodGenerator {
       this.statements(dice.between(1, 3))
     })
     this.block.push({ kind: 'for', head: `${index} in range(${count})`, body })
+  }
+
+  /** A loop that ends when its own state says so. */
+  private repeat(): void {
+    const { dice } = this
+    if (this.depth > 1) return this.defineNew()
+    const count = this.define(INT, '0')
+    const most = `torch.lt(${count}, ${dice.between(1, 4)})`
+    const goesOn = this.define(BOOL, dice.pick(['True', most, `torch.__and__(${most}, ${this.condition()})`]))
+    // what counts is left alone by the body
+    this.scope.forEach(({ text, type }, i) => {
+      if (text === count || text === goesOn) this.scope[i] = { text, type }
+    })
+    const body = this.within(() => {
+      this.statements(dice.between(1, 3))
+      this.emit(`${count} = torch.add(${count}, 1)`)
+      this.emit(`${goesOn} = torch.__and__(${most}, ${dice.chance(0.6) ? this.condition() : 'True'})`)
+    })
+    this.block.push({ kind: 'while', head: goesOn, body })
+  }
+
+  /** A loop that is left with a value, or a result that is decided early: what comes of `break` and of `return` in the middle. */
+  private exit(): void {
+    const { dice } = this
+    if (this.depth > 1) return this.defineNew()
+    const type = dice.pick([X, ROW, SCALAR, INT])
+    const found = this.define(BOOL, 'False')
+    const value = this.define(type, `uninitialized(${typeText(type)})`)
+    // it is read only where it was found
+    this.scope.length -= 2
+    const leave = (): Statement[] =>
+      this.within(() => {
+        this.emit(`${found} = True`)
+        this.emit(`${value} = ${this.expression(type, 1)}`)
+      })
+    if (dice.chance(0.5)) {
+      const index = `i${this.names++}`
+      const body = this.within(() => {
+        this.scope.push({ text: index, type: INT })
+        const rest = this.within(() => {
+          this.statements(dice.between(0, 2))
+          const condition = this.condition()
+          const then = leave()
+          this.block.push({ kind: 'if', condition, then, other: this.within(() => this.statements(dice.between(0, 2))) })
+        })
+        this.block.push({ kind: 'if', condition: found, then: [], other: rest })
+      })
+      this.block.push({ kind: 'for', head: `${index} in range(${dice.between(1, 4)})`, body })
+    } else {
+      const condition = this.condition()
+      this.block.push({ kind: 'if', condition, then: leave(), other: this.within(() => this.statements(dice.between(0, 2))) })
+    }
+    const result = this.define(type, this.literal(type))
+    const then = this.within(() => this.emit(`${result} = ${value}`))
+    const other = this.within(() => {
+      this.statements(dice.between(0, 2))
+      this.emit(`${result} = ${this.expression(type, 1)}`)
+    })
+    this.block.push({ kind: 'if', condition: found, then, other })
+  }
+
+  private mask(of: string): string {
+    return `torch.${this.dice.pick(['gt', 'lt', 'ge'])}(${of}, ${floatText(this.dice.number() + 0.0625)})`
+  }
+
+  private index(): void {
+    const { dice } = this
+    const x = this.place(X) ?? 'x'
+    const row = this.place(ROW) ?? 'torch.select(x, 0, 0)'
+    const scalar = (): string => this.place(SCALAR) ?? 'torch.sum(x)'
+    const optionals = (...items: string[]): string => `annotate(List[Optional[Tensor]], [${items.join(', ')}])`
+    const places = (): string =>
+      `torch.tensor([${Array.from({ length: dice.between(1, 3) }, () => dice.pick([0, 1, 3, -1, 2])).join(', ')}])`
+    const isZero = (): string => this.mask(`torch.sum(${x})`)
+    const position = (): string => `torch.remainder(${this.expression(INT, 2)}, ${COLUMNS})`
+    const done = `d${this.names++}`
+    dice.pick<() => void>([
+      () => this.define(ANY, `torch.index(${x}, ${optionals(this.mask(x))})`),
+      () => this.define(ANY, `torch.index(${row}, ${optionals(places())})`),
+      () => this.define(ANY, `torch.index(${x}, ${optionals('None', places())})`),
+      () => this.define(ANY, `torch.index(${x}, ${optionals(isZero())})`),
+      () => this.define(ANY, `torch.masked_select(${x}, ${this.mask(x)})`),
+      () => this.define(ANY, `torch.index_select(${x}, 1, ${places()})`),
+      () => this.define(X, `torch.masked_fill(${x}, ${this.mask(x)}, ${floatText(dice.number())})`),
+      () => this.emit(`${done} = torch.index_put_(${x}, ${optionals(this.mask(x))}, ${scalar()})`),
+      () =>
+        this.emit(
+          `${done} = torch.index_put_(${x}, ${optionals(isZero())}, ${dice.pick([scalar(), row])}, ${dice.pick(['True', 'False'])})`,
+        ),
+      () => this.emit(`${done} = torch.index_put_(${row}, ${optionals(places())}, ${scalar()}, ${dice.pick(['True', 'False'])})`),
+      () => this.emit(`${done} = torch.index_put_(${x}, ${optionals('None', places())}, ${scalar()})`),
+      () => this.emit(`${done} = torch.masked_fill_(${x}, ${this.mask(x)}, ${floatText(dice.number())})`),
+      () => this.emit(`${done} = torch.copy_(torch.slice(${x}, 1, ${dice.between(0, 1)}, ${dice.between(2, 4)}), ${scalar()})`),
+      () => this.emit(`${done} = torch.copy_(torch.select(${x}, 0, ${dice.pick([0, -1])}), ${row})`),
+      () => this.emit(`${done} = torch.copy_(torch.select(${row}, 0, ${position()}), ${scalar()})`),
+      () => this.define(SCALAR, `torch.select(${row}, 0, ${position()})`),
+      () => this.define(ROW, `torch.select(${x}, 0, torch.remainder(${this.expression(INT, 2)}, torch.size(${x}, 0)))`),
+      () => this.define(ANY, `torch.slice(${row}, 0, ${position()})`),
+      () => this.define(ANY, `torch.slice(${x}, 1, 0, ${position()})`),
+      () =>
+        this.emit(
+          `${done} = torch.index_add_(${row}, 0, torch.tensor([${dice.between(0, 3)}, ${dice.between(0, 3)}]), torch.stack([${scalar()}, ${scalar()}]))`,
+        ),
+      () => this.emit(`${done} = torch.index_fill_(${x}, 1, ${places()}, ${floatText(dice.number())})`),
+      () => this.define(ANY, `torch.nonzero(${this.mask(x)})`),
+      () => this.define(ROW, `(torch.sort(${row}))[0]`),
+      () => this.define(ROW, `torch.gather(${row}, 0, torch.argsort(${row}))`),
+      () => this.define(ROW, `torch.cumsum(${row}, 0)`),
+      () => this.define(X, `torch.flip(${x}, [${dice.below(2)}])`),
+      () => this.define(X, `torch.roll(${x}, [1], [${dice.below(2)}])`),
+    ])()
+  }
+
+  /** Operators whose result is of another dtype. */
+  private convert(): void {
+    const { dice } = this
+    const extent = dice.pick(['x', 'row', 'scalar'] as const)
+    const type: Type = { kind: 'Tensor', extent }
+    const t = this.place(type) ?? this.literal(type)
+    const others = extent === 'x' ? [X, ROW, SCALAR] : extent === 'row' ? [ROW, SCALAR] : [SCALAR]
+    const other = (): string => this.expression(dice.pick(others), 2)
+    const dtype = dice.pick([6, 6, 7, 4, 3, 11, 0, 5])
+    this.define(
+      type,
+      dice.pick([
+        () => `torch.to(${t}, ${dtype})`,
+        () => `torch.to(${t}, ${dtype})`,
+        () => `torch.gt(${t}, ${other()})`,
+        () => `torch.eq(${t}, ${other()})`,
+        () => `torch.type_as(${t}, ${other()})`,
+        () => `torch.div(${t}, ${dice.pick(['2', '2.', other()])})`,
+        () => `torch.floor_divide(${t}, ${dice.pick(['2', '2.'])})`,
+        () => `torch.remainder(${t}, ${dice.pick(['3', '1.5'])})`,
+        () => `torch.add(${t}, ${dice.pick(['1', '1.', 'True', other()])})`,
+        () => `torch.mul(${t}, ${dice.pick(['2', '0.5', other()])})`,
+        () => `torch.pow(${t}, ${dice.pick(['2', '2.'])})`,
+        () => `torch.where(${this.mask(t)}, ${t}, ${other()})`,
+        () => `torch.zeros_like(${t}, dtype=${dtype})`,
+        () => `torch.clamp(${t}, ${dice.pick(['-1', '-1.5'])}, 2)`,
+        () => `torch.logical_not(${t})`,
+        () => `torch.bitwise_and(torch.to(${t}, 4), 3)`,
+        () => `torch.copy_(${t}, ${other()})`,
+        () => `torch.add_(${t}, ${other()})`,
+        () => `torch.mul_(${t}, ${dice.pick(['2', '0.5', other()])})`,
+        ...(extent === 'scalar'
+          ? [() => `torch.sum(${this.mask('x')})`, () => `torch.tensor(${this.expression(dice.pick([INT, BOOL, FLOAT]), 2)})`]
+          : []),
+        ...(extent === 'row'
+          ? [() => `torch.sum(${this.mask('x')}, [0])`, () => `torch.arange(${COLUMNS})`, () => `torch.zeros([${COLUMNS}], dtype=${dtype})`]
+          : []),
+      ])(),
+    )
+  }
+
+  /** An error, now and then: state that was changed before it stays changed. */
+  private fail(): void {
+    const { dice } = this
+    const condition = dice.chance(0.15) ? 'True' : this.condition()
+    const then = this.within(() => {
+      if (dice.chance(0.3)) this.statement()
+      const name = `v${this.names++}`
+      const x = this.place(X) ?? 'x'
+      const list = this.places().find((place) => place.type.kind === 'List' && place.list === undefined)
+      const dict = this.places().find((place) => place.type.kind === 'Dict' && place.list === undefined)
+      this.emit(
+        dice.pick([
+          () => 'ops.prim.RaiseException("it is as it is")',
+          () => 'ops.prim.RaiseException("it is as it is")',
+          () => `${name} = torch.select(${x}, 0, 7)`,
+          () => `${name} = torch.view(${x}, [7, 7])`,
+          () => `${name} = torch.mm(${x}, torch.cat([${x}, ${x}, ${x}, ${x}, ${x}]))`,
+          () => `${name} = float(torch.flatten(torch.cat([${x}, ${x}])))`,
+          () => `${name} = torch.floordiv(1, torch.sub(torch.len([0]), 1))`,
+          () => `${name} = torch.add_(${x}, torch.zeros([2, 7, 4]))`,
+          ...(list === undefined ? [] : [() => `${name} = (${list.text})[77]`]),
+          ...(dict === undefined ? [] : [() => `${name} = (${dict.text})["z"]`]),
+        ])(),
+      )
+    })
+    this.block.push({ kind: 'if', condition, then, other: [] })
   }
 
   private callObject(): void {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +22,8 @@ export interface ProgramsOptions {
   readonly shrinks: boolean
 }
 
+/** A program takes less, and so does making it smaller. */
+const MAX_SILENCE = 120_000
 const MAX_SHRINK = 300_000
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
@@ -48,14 +51,17 @@ export async function runPrograms(options: ProgramsOptions, print = (text: strin
         skip,
       }
       const how = await runChild(job, print)
-      const now = JSON.parse(readFileSync(position, 'utf8')) as Position
+      const text = readFileSync(position, 'utf8')
+      if (text === '') throw new Error(`no program was run: ${how}`)
+      const now = JSON.parse(text) as Position
       for (const key of ['programs', 'calls', 'errors', 'refused', 'faults'] as const) total[key] += now.result[key]
       if (how === '') {
         if (now.result.isDone) break
         ;[at, skip] = [now.seed, 0]
         continue
       }
-      if (how !== 'status 3') {
+      // a program that waited in vain has been told of
+      if (!how.startsWith('status 3')) {
         total.faults++
         print(await crash(now, how, options.shrinks))
       }
@@ -81,13 +87,22 @@ async function crash({ family, seed, mode }: Position, how: string, shrinks: boo
 }
 
 async function runChild(job: ChildJob, print: (text: string) => void): Promise<string> {
+  writeFileSync(job.position, '')
   const child = spawn(process.execPath, ['--enable-source-maps', ...nodeArguments(CHILD), JSON.stringify(job)], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stderr = ''
   child.stdout.on('data', (text: Buffer) => print(text.toString().trimEnd()))
   child.stderr.on('data', (text: Buffer) => (stderr = (stderr + text.toString()).slice(-4000)))
-  return new Promise((resolve) =>
-    child.once('close', (code, signal) => resolve(code === 0 ? '' : code === 3 ? 'status 3' : `${signal ?? `status ${code}`}\n${stderr}`)),
-  )
+  let [at, since] = ['', Date.now()]
+  let isLate = false
+  const watch = setInterval(() => {
+    const now = readFileSync(job.position, 'utf8')
+    if (now !== at) [at, since] = [now, Date.now()]
+    else if (Date.now() - since > MAX_SILENCE) isLate = child.kill('SIGKILL')
+  }, 1000)
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+  clearInterval(watch)
+  if (code === 0) return ''
+  return isLate ? 'it does not end' : `${signal ?? `status ${code}`}\n${stderr}`
 }

@@ -43,8 +43,8 @@ function typeOf(x: AnyOperand): DType {
   return x instanceof Complex ? DType.complex64 : scalarType(x)
 }
 
-/** c10::promoteTypes */
-function joined(a: DType, b: DType): DType {
+/** c10::promoteTypes, of complex dtypes too. */
+export function joined(a: DType, b: DType): DType {
   if (!isComplex(a) && !isComplex(b)) return promoteTypes(a, b)
   return complexOf(realOf(a) === DType.float64 ? a : b)
 }

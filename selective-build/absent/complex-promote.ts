@@ -1,3 +1,4 @@
+export { promoteTypes as joined } from '../../runtime/tensor/promote-types.js'
 export { promote as promoteAny } from '../../runtime/tensor/promote.js'
 
 const never = (): boolean => false

@@ -7,4 +7,12 @@ function absent(): never {
 
 export { absent as pairsOf, absent as viewAsReal, absent as viewAsComplex, absent as partOf }
 export { absent as complexSum, absent as complexProduct, absent as complexQuotient, absent as complexEqual }
-export { absent as complexWhere, absent as complexFunction }
+export { absent as complexWhere, absent as complexFunction, absent as complexPair, absent as complexLogAddExp, absent as complexPower }
+export {
+  absent as complexFold,
+  absent as onParts,
+  absent as onPairs,
+  absent as complexTruth,
+  absent as complexLerp,
+  absent as complexBilinear,
+}

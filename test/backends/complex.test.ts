@@ -74,7 +74,7 @@ t.test('kernels of real numbers refuse complex ones', (t) => {
     ['aten::aminmax', [z]],
     ['aten::sort', [z]],
     ['aten::topk', [z, 1]],
-    ['aten::cumsum', [z, 0]],
+    ['aten::cummax', [z, 0]],
     ['aten::argmax', [z]],
     ['aten::softmax.int', [z, 0]],
     ['aten::unique_dim', [z, 0]],
@@ -82,5 +82,73 @@ t.test('kernels of real numbers refuse complex ones', (t) => {
     ['aten::searchsorted.Tensor', [z, z]],
   ]
   for (const [name, args] of calls) t.throws(() => callOperator(name, args), { name: 'PtliteError' }, name)
+  t.end()
+})
+
+t.test("random complex numbers are PyTorch's after a seed", (t) => {
+  // what PyTorch 2.13 gives after torch.manual_seed(3)
+  const known: [string, Input[], number[]][] = [
+    ['aten::rand', [[2], 'complex64'], [0.0042635202, 0.10556936, 0.28584248, 0.02695483]],
+    ['aten::randn', [[2], 'complex64'], [0.56800199, 0.12362587, 0.062917016, -0.43396416]],
+    [
+      'aten::randn',
+      [[9], 'complex64'],
+      [
+        -0.054195698, 0.25447467, -0.36377954, -1.1679038, 0.73964977, 0.36924195, -0.11795188, 0.037500277, 0.28610045, 0.43225411,
+        1.3217665, -0.84515828, 0.70563769, 0.3246896, 1.7227929, -0.10380906, 0.34302741, 0.14512262,
+      ],
+    ],
+    ['aten::randn', [[2], 'complex128'], [0.56800196, 0.12362588, 0.062917014, -0.43396417]],
+  ]
+  for (const [name, args, want] of known) {
+    callOperator('aten::manual_seed', [3])
+    const got = Array.from((callOperator(name, args) as Tensor).data(), Number)
+    t.ok(
+      want.every((x, i) => Math.abs(x - got[i]!) < 1e-6),
+      `${name}(${JSON.stringify(args)}): ${got.join(' ')}`,
+    )
+  }
+  t.end()
+})
+
+t.test('decompositions of complex matrices multiply to what they are of', (t) => {
+  const product = (...factors: Tensor[]): Tensor => factors.reduce((a, b) => callOperator('aten::matmul', [a, b]) as Tensor)
+  const adjoint = (x: Tensor): Tensor => callOperator('aten::mH', [x]) as Tensor
+  const scaled = (x: Tensor, by: Tensor): Tensor => callOperator('aten::mul.Tensor', [x, by]) as Tensor
+  const distance = (a: Tensor, b: Tensor): number => (callOperator('aten::dist', [a, b]) as Tensor).item() as number
+  callOperator('aten::manual_seed', [5])
+  for (const dtype of ['complex64', 'complex128'] as const) {
+    const near = (a: Tensor, b: Tensor, what: string): void =>
+      void t.ok(distance(a, b) < (dtype === 'complex64' ? 1e-4 : 1e-10), `${what} ${dtype}`)
+    for (const n of [1, 2, 5]) {
+      const a = callOperator('aten::randn', [[n, n], dtype]) as Tensor
+      const hermitian = callOperator('aten::add.Tensor', [a, adjoint(a)]) as Tensor
+      const [values, vectors] = callOperator('aten::linalg_eigh', [hermitian]) as [Tensor, Tensor]
+      near(product(scaled(vectors, values), adjoint(vectors)), hermitian, 'eigh')
+      const positive = product(a, adjoint(a))
+      const root = callOperator('aten::linalg_matrix_sqrth', [positive]) as Tensor
+      near(product(root, root), positive, 'matrix_sqrth')
+      for (const upper of [false, true]) {
+        const factor = callOperator('aten::linalg_cholesky', [positive, upper]) as Tensor
+        near(upper ? product(adjoint(factor), factor) : product(factor, adjoint(factor)), positive, `cholesky ${upper}`)
+      }
+      for (const shape of [
+        [n, n],
+        [n + 2, n],
+        [n, n + 3],
+      ]) {
+        // prettier-ignore
+        const x = callOperator('aten::randn', [shape, dtype]) as Tensor
+        const [u, s, vh] = callOperator('aten::linalg_svd', [x, false]) as [Tensor, Tensor, Tensor]
+        near(product(scaled(u, s), vh), x, 'svd')
+        const inverse = callOperator('aten::linalg_pinv.atol_rtol_float', [x]) as Tensor
+        near(product(x, inverse, x), x, 'pinv')
+        if (shape[0]! < shape[1]!) continue
+        const [unitary, rest] = callOperator('aten::linalg_polar', [x]) as [Tensor, Tensor]
+        near(product(unitary, rest), x, 'polar')
+        near(adjoint(rest), rest, 'the Hermitian factor of polar')
+      }
+    }
+  }
   t.end()
 })

@@ -6,7 +6,14 @@
 #include <cmath>
 #include <utility>
 
+#include "ops/linalg/scalar.h"
+
 namespace {
+
+using ptlite_linalg::adjoint;
+using ptlite_linalg::magnitude;
+using ptlite_linalg::Real;
+using ptlite_linalg::real_part;
 
 /// Reduces a to LU in place and applies the same row operations to b (columns may be 0). Returns the sign of the
 /// permutation, or 0 where a pivot is zero (the reduction goes on, so that the determinant can be told).
@@ -18,9 +25,9 @@ int factor(T* a, int64_t n, T* b, int64_t columns) {
   for (int64_t k = 0; k < n; k++) {
     int64_t pivot = k;
     for (int64_t r = k + 1; r < n; r++) {
-      if (std::fabs(a[r * n + k]) > std::fabs(a[pivot * n + k])) pivot = r;
+      if (magnitude(a[r * n + k]) > magnitude(a[pivot * n + k])) pivot = r;
     }
-    if (a[pivot * n + k] == 0) {
+    if (a[pivot * n + k] == T(0)) {
       singular = true;
       continue;
     }
@@ -33,7 +40,7 @@ int factor(T* a, int64_t n, T* b, int64_t columns) {
     for (int64_t r = k + 1; r < n; r++) {
       pace.after(n - k + columns);
       const T m = a[r * n + k] * inverse;
-      if (m == 0) continue;
+      if (m == T(0)) continue;
       for (int64_t c = k + 1; c < n; c++) a[r * n + c] -= m * a[k * n + c];
       for (int64_t c = 0; c < columns; c++) b[r * columns + c] -= m * b[k * columns + c];
     }
@@ -80,20 +87,28 @@ int32_t linalg_solve(const linalg_solve_frame& f) {
   return PTLITE_OK;
 }
 
+/// d / |d|: the sign of a real number, the phase of a complex one.
+template <class T>
+T phase(T d) {
+  if constexpr (ptlite_linalg::is_complex<T>) return d == T(0) ? d : d / std::abs(d);
+  else return d < 0 ? T(-1) : T(1);
+}
+
 template <class T>
 int32_t linalg_slogdet(const linalg_slogdet_frame& f) {
   for (int64_t i = 0; i < f.batch; i++) {
     T* a = reinterpret_cast<T*>(f.a) + i * f.n * f.n;
-    T sign = T(factor<T>(a, f.n, a, 0)), logabs = 0, det = sign;
+    T sign = T(Real<T>(factor<T>(a, f.n, a, 0))), det = sign;
+    Real<T> logabs = 0;
     for (int64_t k = 0; k < f.n; k++) {
       const T d = a[k * f.n + k];
-      if (d < 0) sign = -sign;
-      logabs += std::log(std::fabs(d));
+      sign *= phase(d);
+      logabs += std::log(std::abs(d));
       det *= d;
     }
     if (f.det != 0) reinterpret_cast<T*>(f.det)[i] = det;
     if (f.sign != 0) reinterpret_cast<T*>(f.sign)[i] = sign;
-    if (f.logabs != 0) reinterpret_cast<T*>(f.logabs)[i] = sign == 0 ? T(-INFINITY) : logabs;
+    if (f.logabs != 0) reinterpret_cast<Real<T>*>(f.logabs)[i] = sign == T(0) ? Real<T>(-INFINITY) : logabs;
   }
   return PTLITE_OK;
 }
@@ -107,15 +122,15 @@ int32_t linalg_cholesky(const linalg_cholesky_frame& f) {
     // the triangle that is not asked for is not read
     const auto at = [&](int64_t r, int64_t c) -> T& { return f.upper ? a[c * n + r] : a[r * n + c]; };
     for (int64_t c = 0; c < n; c++) {
-      T d = at(c, c);
-      for (int64_t k = 0; k < c; k++) d -= at(c, k) * at(c, k);
+      Real<T> d = real_part(at(c, c));
+      for (int64_t k = 0; k < c; k++) d -= real_part(at(c, k) * adjoint(at(c, k)));
       if (!(d > 0)) return PTLITE_SINGULAR;
-      const T root = std::sqrt(d);
+      const Real<T> root = std::sqrt(d);
       at(c, c) = root;
       for (int64_t r = c + 1; r < n; r++) {
         pace.after(c);
         T v = at(r, c);
-        for (int64_t k = 0; k < c; k++) v -= at(r, k) * at(c, k);
+        for (int64_t k = 0; k < c; k++) v -= at(r, k) * adjoint(at(c, k));
         at(r, c) = v / root;
       }
     }
@@ -137,11 +152,13 @@ int32_t linalg_triangular_solve(const linalg_triangular_solve_frame& f) {
   return PTLITE_OK;
 }
 
-#define PTLITE_FLOAT_KERNEL(name)                            \
-  int32_t name##_kernel(name##_frame* f) {                   \
-    if (f->dtype == PTLITE_FLOAT32) return name<float>(*f);  \
-    if (f->dtype == PTLITE_FLOAT64) return name<double>(*f); \
-    return PTLITE_NO_DTYPE;                                  \
+#define PTLITE_FLOAT_KERNEL(name)                                            \
+  int32_t name##_kernel(name##_frame* f) {                                   \
+    if (f->element == PTLITE_FLOAT32) return name<float>(*f);                  \
+    if (f->element == PTLITE_FLOAT64) return name<double>(*f);                 \
+    if (f->element == PTLITE_COMPLEX64) return name<std::complex<float>>(*f);  \
+    if (f->element == PTLITE_COMPLEX128) return name<std::complex<double>>(*f); \
+    return PTLITE_NO_DTYPE;                                                  \
   }
 
 PTLITE_FLOAT_KERNEL(linalg_solve)

@@ -5,6 +5,7 @@
 
 #include "frames/sort.h"
 #include "dispatch/kernel.h"
+#include "ops/sort/partial_order.h"
 #include "pool/budget.h"
 #include "support/element.h"
 #include "support/order.h"
@@ -21,11 +22,11 @@ void top(Item* items, int64_t n, int64_t k, bool sorted, Before before) {
   if (k == 0) return;
   order::paced(n, before, [&](auto paced) {
     if (k * 64 <= n) {
-      std::partial_sort(items, items + k, items + n, paced);
+      partial_order::partial_sort(items, k, n, paced);
       return;
     }
-    std::nth_element(items, items + k - 1, items + n, paced);
-    if (sorted) std::sort(items, items + k - 1, paced);
+    partial_order::nth_element(items, k - 1, n, paced);
+    if (sorted) partial_order::sort(items, k - 1, paced);
   });
 }
 
@@ -80,7 +81,7 @@ int64_t median_of(Item* items, int64_t n, int32_t dtype, bool skip_nan) {
 }
 
 int64_t mode_of(Item* items, int64_t n, int32_t dtype) {
-  order::paced(n, smaller, [&](auto paced) { std::sort(items, items + n, paced); });
+  order::paced(n, smaller, [&](auto paced) { partial_order::sort(items, n, paced); });
   const bool nan = order::has_nan(dtype);
   const uint64_t nan_key = order::nan_key(dtype);
   int64_t best = items[0].index, most = 0, run = 0;

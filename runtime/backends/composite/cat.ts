@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { type DType, isQuantized } from '../../tensor/dtype.js'
-import { promoteTypes } from '../../tensor/promote-types.js'
+import { joined } from '../../tensor/complex-promote.js'
 import { sameShape, wrapDim } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { stridesFor } from '../../tensor/view-strides.js'
@@ -12,7 +12,7 @@ import { checkDisjoint } from '../../tensor/out.js'
 
 function commonType(tensors: readonly Tensor[]): DType {
   let type = tensors[0]!.type
-  for (let i = 1; i < tensors.length; i++) if (tensors[i]!.type !== type) type = promoteTypes(type, tensors[i]!.type)
+  for (let i = 1; i < tensors.length; i++) if (tensors[i]!.type !== type) type = joined(type, tensors[i]!.type)
   return type
 }
 

@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import { readTensor } from '../../tensor/data.js'
-import { DType } from '../../tensor/dtype.js'
+import { DType, isComplex, realOf } from '../../tensor/dtype.js'
 import { readInts } from '../../tensor/host-values.js'
 import { Float, float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { numelOf } from '../../tensor/shape.js'
@@ -13,14 +13,16 @@ import { deliver, deliverAll, deliverAllExact, type Outs } from '../support/deli
 import { filled, zerosOf } from '../support/make.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
+import { conj, real } from './complex-views.js'
 import { linalg_matrix_norm, linalg_matrix_norm_str_ord } from './matrix-norm.js'
 import { reshape } from './views.js'
 
 /** What decompositions in ../cpu/decompose.ts are used for: least squares, inverses, ranks, norms, exponentials. */
 
-const EPSILON: Readonly<Record<number, number>> = { [DType.float32]: 2 ** -23, [DType.float64]: 2 ** -52 }
+const epsilonOf = (type: DType): number => (realOf(type) === DType.float32 ? 2 ** -23 : realOf(type) === DType.float64 ? 2 ** -52 : 0)
 
-const mT = (t: Tensor): Tensor => transpose(t, -2, -1)
+/** Matrices transposed, with the conjugates of complex elements. */
+const mH = (t: Tensor): Tensor => conj(transpose(t, -2, -1))
 
 export function qr(self: Tensor, some: boolean, ...outs: Outs): [Tensor, Tensor] {
   return deliverAllExact(at.linalg_qr(self, some ? 'reduced' : 'complete'), outs, 'qr')
@@ -50,7 +52,7 @@ export function linalg_svdvals(a: Tensor, driver: string | null): Tensor {
 export function svd(self: Tensor, some: boolean, vectors: boolean, ...outs: Outs): [Tensor, Tensor, Tensor] {
   const [u, s, v] = at._linalg_svd(self, !some, vectors, null)
   const given = (left: Tensor, right: Tensor): [Tensor, Tensor, Tensor] => deliverAllExact([left, s, right], outs, 'svd')
-  if (vectors) return given(u, mT(v))
+  if (vectors) return given(u, mH(v))
   const [rows, cols] = self.shape.slice(-2) as [number, number]
   const square = (n: number): Tensor => zerosOf([...self.shape.slice(0, -2), n, n], self.type)
   return given(square(rows), square(cols))
@@ -61,7 +63,7 @@ type Tolerance = Tensor | number | null
 /** max(atol, rtol * largest) with PyTorch's defaults: rtol is epsilon * max(rows, cols) unless atol is given. */
 function cutoff(self: Tensor, largest: Tensor, atol: Tolerance, rtol: Tolerance): Tensor {
   const relative =
-    rtol ?? (atol === null || (typeof atol === 'number' && atol <= 0) ? (EPSILON[self.type] ?? 0) * Math.max(...self.shape.slice(-2)) : 0)
+    rtol ?? (atol === null || (typeof atol === 'number' && atol <= 0) ? epsilonOf(self.type) * Math.max(...self.shape.slice(-2)) : 0)
   const scaled = typeof relative === 'number' ? at.mul_Scalar(largest, float(relative)) : at.mul_Tensor(largest, relative)
   if (atol === null) return scaled
   return typeof atol === 'number' ? at.clamp_min(scaled, float(atol)) : at.maximum(scaled, castTo(atol, scaled.type))
@@ -84,7 +86,25 @@ function pseudoInverse(self: Tensor, atol: Tolerance, rtol: Tolerance, hermitian
   const sizes = at.abs(s)
   const kept = at.gt_Tensor(sizes, cutoff(self, largestOf(sizes), per(atol), per(rtol)))
   const inverse = at.where_self(kept, at.reciprocal(s), zerosOf([], s.type))
-  return at.matmul(at.mul_Tensor(mT(vh), unsqueeze(inverse, -2)), mT(u))
+  return at.matmul(at.mul_Tensor(mH(vh), unsqueeze(inverse, -2)), mH(u))
+}
+
+/** A = U H with orthonormal columns of U and a positive semidefinite H. */
+export function linalg_polar(a: Tensor, ...outs: Outs): [Tensor, Tensor] {
+  check(
+    a.dim >= 2 && a.shape[a.dim - 2]! >= a.shape[a.dim - 1]!,
+    () => `linalg_polar: expected matrices with no more columns than rows, found shape [${a.shape.join(', ')}]`,
+  )
+  const [u, s, vh] = at._linalg_svd(a, false, true, null)
+  const half = at.mul_Tensor(mH(vh), unsqueeze(at.sqrt(s), -2))
+  return deliverAllExact([at.matmul(u, vh), at.matmul(half, mH(half))], outs, 'linalg_polar')
+}
+
+/** The positive semidefinite square root of Hermitian matrices, of which the lower triangle is read; eigenvalues below 0 count as 0. */
+export function linalg_matrix_sqrth(self: Tensor): Tensor {
+  const [values, vectors] = at._linalg_eigh(self, 'L', true)
+  const roots = at.sqrt(at.clamp_min(values, 0))
+  return at.matmul(at.mul_Tensor(vectors, unsqueeze(roots, -2)), mH(vectors))
 }
 
 /** A tolerance per matrix, as a column. */
@@ -94,7 +114,7 @@ function per(tolerance: Tolerance): Tolerance {
 
 function hermitianSvd(self: Tensor): [Tensor, Tensor, Tensor] {
   const [values, vectors] = at._linalg_eigh(self, 'L', true)
-  return [vectors, values, mT(vectors)]
+  return [vectors, values, mH(vectors)]
 }
 
 export function linalg_pinv(self: Tensor, rcond: number, hermitian: boolean): Tensor {
@@ -162,19 +182,19 @@ export const linalg_lstsq: Composite['linalg_lstsq'] = (self, b, rcond, driver, 
     right.dim >= 2 && right.shape[right.dim - 2] === rows,
     () => `linalg_lstsq: shapes [${self.shape.join(', ')}] and [${b.shape.join(', ')}] do not fit together`,
   )
-  const tolerance = rcond ?? (EPSILON[self.type] ?? 0) * Math.max(rows, cols)
+  const tolerance = rcond ?? epsilonOf(self.type) * Math.max(rows, cols)
   const solution = at.matmul(linalg_pinv(self, tolerance, false), right)
   const none = (type: DType): Tensor => empty([0], type)
   const sizes = linalg_svdvals(self, null)
   const ranks = at.sum_dim_IntList(at.gt_Tensor(sizes, cutoff(self, largestOf(sizes), 0, tolerance)), [-1], false, null)
   const full = used !== 'gelsy' && rows > cols && readInts(ranks).every((r) => r === cols)
   const difference = at.sub_Tensor(at.matmul(self, solution), right, 1)
-  const residuals = full ? at.sum_dim_IntList(at.mul_Tensor(difference, difference), [-2], false, null) : none(self.type)
+  const residuals = full ? real(at.sum_dim_IntList(at.mul_Tensor(difference, difference), [-2], false, null)) : none(realOf(self.type))
   const results: [Tensor, Tensor, Tensor, Tensor] = [
     vector ? select(solution, -1, 0) : solution,
     residuals,
     used === 'gels' ? none(DType.int64) : ranks,
-    used === 'gelsd' || used === 'gelss' ? sizes : none(self.type),
+    used === 'gelsd' || used === 'gelss' ? sizes : none(realOf(self.type)),
   ]
   return deliverAll(results, outs)
 }
@@ -186,16 +206,17 @@ export function linalg_matrix_exp(self: Tensor): Tensor {
     self.dim >= 2 && self.shape[self.dim - 2] === n,
     () => `matrix_exp: expected square matrices, found shape [${self.shape.join(', ')}]`,
   )
-  if (self.type !== DType.float32 && self.type !== DType.float64) {
-    throw new PtliteError('INVALID_DTYPE', `matrix_exp: expected float32 or float64 matrices, found ${self.dtype}`)
+  if (epsilonOf(self.type) === 0) {
+    throw new PtliteError('INVALID_DTYPE', `matrix_exp: expected matrices of single or double precision, found ${self.dtype}`)
   }
   if (self.numel === 0) return contiguousOf(self)
-  const a = castTo(self, DType.float64)
+  const working = isComplex(self.type) ? DType.complex128 : DType.float64
+  const a = castTo(self, working)
   const norm = Number(readTensor(at.max(at.sum_dim_IntList(at.abs(a), [-1], false, null)))[0])
   const squarings = norm > 0.5 && Number.isFinite(norm) ? Math.min(Math.ceil(Math.log2(norm / 0.5)), 1100) : 0
   const scaled = at.mul_Scalar(a, new Float(2 ** -squarings))
   const one = at.mul_Scalar(scaled, 0)
-  copyInto(diagonal(one, 0, -2, -1), filled([], DType.float64, 1))
+  copyInto(diagonal(one, 0, -2, -1), filled([], working, 1))
   let result = one
   for (let k = 18; k >= 1; k--) result = at.add_Tensor(one, at.mul_Scalar(at.matmul(scaled, result), new Float(1 / k)), 1)
   for (let i = 0; i < squarings; i++) result = at.matmul(result, result)

@@ -1,11 +1,12 @@
 import { check, PtliteError } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
-import type { Scalar } from '../../tensor/scalar.js'
+import type { AnyScalar } from '../../tensor/scalar.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy } from '../support/copy.js'
-import { filled, zerosOf } from '../support/make.js'
+import { anyScalarTensor } from '../support/fill.js'
+import { zerosOf } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 
 /** A 0-d tensor seen as one element. */
@@ -58,11 +59,11 @@ function clamped(self: Tensor, indices: readonly (Tensor | null)[]): (Tensor | n
 }
 
 /** self[indices] where the mask holds, which is broadcast to that, and `fill` elsewhere, where indices may be out of range. */
-export function _unsafe_masked_index(self: Tensor, mask: Tensor, indices: (Tensor | null)[], fill: Scalar): Tensor {
+export function _unsafe_masked_index(self: Tensor, mask: Tensor, indices: (Tensor | null)[], fill: AnyScalar): Tensor {
   const places = clamped(self, indices)
   if (self.numel > 0) return at.masked_fill_Scalar(at.index_Tensor(self, places), at.logical_not(mask), fill)
   const one = viewOf(
-    filled([], self.type, fill),
+    anyScalarTensor(fill, self.type),
     self.shape.map((n, d) => (places[d] === null || places[d] === undefined ? n : 1)),
     self.shape.map(() => 0),
   )

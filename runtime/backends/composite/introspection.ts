@@ -1,9 +1,10 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { anyItemOf } from '../../tensor/complex-item.js'
-import { type AnyOperand, promoteAny } from '../../tensor/complex-promote.js'
+import { viewAsReal } from '../../tensor/complex.js'
+import { type AnyOperand, joined, promoteAny } from '../../tensor/complex-promote.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
 import { DType, isComplex, isFloating } from '../../tensor/dtype.js'
-import { promoteTypes } from '../../tensor/promote-types.js'
 import { noteRead } from '../../tensor/observe.js'
 import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
@@ -121,11 +122,12 @@ export function equal(self: Tensor, other: Tensor): boolean {
   if (!sameShape(self.shape, other.shape)) return false
   if (self.isQuantized && self.type !== other.type) return false
   if (self.type !== other.type) {
-    const common = promoteTypes(self.type, other.type)
+    const common = joined(self.type, other.type)
     return equal(castTo(self, common), castTo(other, common))
   }
   if (self.numel === 0) return true
   if (!sameQuant(self.quant, other.quant)) return false
+  if (holdsComplex(self)) return equal(viewAsReal(self), viewAsReal(other))
   noteRead(self)
   noteRead(other)
   const a = contiguousOf(self)

@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { writeTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
-import { promote } from '../../tensor/promote.js'
+import { promoteAny } from '../../tensor/complex-promote.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
@@ -64,7 +64,7 @@ export function block_diag(tensors: Tensor[]): Tensor {
     return atleast_2d(one)
   })
   const total = (d: number): number => blocks.reduce((sum, one) => sum + one.shape[d]!, 0)
-  const out = empty([total(0), total(1)], promote(tensors))
+  const out = empty([total(0), total(1)], promoteAny(tensors))
   fillScalar(out, 0)
   let row = 0
   let column = 0

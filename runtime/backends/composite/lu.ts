@@ -11,11 +11,13 @@ import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { deliverAllExact, type Outs } from '../support/deliver.js'
 import { filled } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
+import { conj } from './complex-views.js'
 import { tril, triu } from './diagonal.js'
 
 /** LU factors apart, and systems solved with them. */
 
 const mT = (t: Tensor): Tensor => transpose(t, -2, -1)
+const mH = (t: Tensor): Tensor => conj(mT(t))
 
 export function linalg_lu_factor(a: Tensor, pivot: boolean, ...outs: Outs): [Tensor, Tensor] {
   const [lu, pivots] = at.linalg_lu_factor_ex(a, pivot, true)
@@ -74,10 +76,11 @@ function permutationOf(pivots: Tensor, lu: Tensor): Tensor {
 
 /** x with A x = B (or x A = B, or A transposed), from A's LU factors. */
 export function linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: boolean, adjoint: boolean): Tensor {
-  if (!left) return mT(linalg_lu_solve(lu, pivots, mT(b), true, !adjoint))
+  // x A = b says that A^H x^H = b^H
+  if (!left) return mH(linalg_lu_solve(lu, pivots, mH(b), true, !adjoint))
   const [p, l, u] = lu_unpack(lu, pivots, true, true)
   const solve = (a: Tensor, x: Tensor, upper: boolean, unit: boolean): Tensor => at.linalg_solve_triangular(a, x, upper, true, unit)
-  if (adjoint) return at.matmul(p, solve(mT(l), solve(mT(u), b, false, false), true, true))
+  if (adjoint) return at.matmul(p, solve(mH(l), solve(mH(u), b, false, false), true, true))
   return solve(u, solve(l, at.matmul(mT(p), b), false, true), true, false)
 }
 

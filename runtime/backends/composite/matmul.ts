@@ -1,10 +1,11 @@
 import { check } from '../../error.js'
-import { isFloating } from '../../tensor/dtype.js'
+import { isComplex, isFloating } from '../../tensor/dtype.js'
 import { broadcastShapes, contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf } from '../support/copy.js'
 import { deliver, deliverExact } from '../support/deliver.js'
 import type { Composite } from '../support/generated/interfaces.js'
+import { conj } from './complex-views.js'
 import * as at from '../generated/dispatch.js'
 
 export { einsum } from './einsum.js'
@@ -196,15 +197,15 @@ export const _addmm_activation: Composite['_addmm_activation'] = (self, mat1, ma
   return deliverExact(useGelu ? at.gelu(sum, 'none') : at.relu(sum), out, '_addmm_activation')
 }
 
-/** Sums of products of vectors along `dim`. */
+/** Sums of products of vectors along `dim`, conjugates of the first where they are complex. */
 export function linalg_vecdot(x: Tensor, y: Tensor, dim: number, out?: Tensor): Tensor {
   check(
-    isFloating(x.type) && x.type === y.type,
-    () => `linalg_vecdot: expected floating-point tensors of the same dtype, found ${x.dtype} and ${y.dtype}`,
+    (isFloating(x.type) || isComplex(x.type)) && x.type === y.type,
+    () => `linalg_vecdot: expected floating-point or complex tensors of the same dtype, found ${x.dtype} and ${y.dtype}`,
   )
   const shape = broadcastShapes(x.shape, y.shape)
   const over = wrapDim(dim, shape.length)
-  return deliver(at.sum_dim_IntList(at.mul_Tensor(x, y), [over], false, null), out)
+  return deliver(at.sum_dim_IntList(at.mul_Tensor(conj(x), y), [over], false, null), out)
 }
 
 /** Square matrices times themselves n times; the identity for 0, powers of the inverse below. */

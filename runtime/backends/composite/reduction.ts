@@ -8,6 +8,7 @@ import { deliver } from '../support/deliver.js'
 import { reducedDims, reducedShape } from '../../shapes/dims.js'
 import { expandTo, reshaped, zerosOf } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
+import { real } from './complex-views.js'
 import { cat } from './cat.js'
 
 /** A view of `length` elements along `dim`, from `start` on. */
@@ -21,7 +22,8 @@ export function logsumexp(self: Tensor, dim: number[], keepdim: boolean): Tensor
   const x = isIntegral(self.type, true) ? castTo(self, DType.float32) : self
   if (x.numel === 0) return at.log(at.sum_dim_IntList(at.exp(x), dim, keepdim, null))
   check(dim.length > 0 || keepdim || self.dim === 0, () => 'logsumexp: expected at least one dim to fold')
-  const peak = at.amax(x, dim, true)
+  // complex numbers are shifted by the largest real part
+  const peak = at.amax(real(x), dim, true)
   const shift = at.masked_fill_Scalar(peak, at.isinf(peak), 0)
   const sum = at.sum_dim_IntList(at.exp(at.sub_Tensor(x, shift, 1)), dim, keepdim, null)
   return at.add_Tensor(at.log(sum), reshaped(shift, sum.shape), 1)

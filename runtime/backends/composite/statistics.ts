@@ -8,6 +8,7 @@ import { diagonal } from '../../tensor/strided-view.js'
 import { expand, transpose, unsqueeze } from '../../tensor/view.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 import { zerosOf } from '../support/make.js'
+import { complex, conj, imag, real } from './complex-views.js'
 import * as at from '../generated/dispatch.js'
 import { result_type_Tensor } from './introspection.js'
 
@@ -40,7 +41,7 @@ function checkWeights(weights: Tensor, what: string, count: number, floating: bo
 /** torch.cov: covariance of the rows, whose elements are observations, optionally counted or weighted. */
 export function cov(self: Tensor, correction: number, fweights: Tensor | null, aweights: Tensor | null): Tensor {
   check(self.dim <= 2, () => `cov: expected at most two dimensions, found ${self.dim}`)
-  check(self.type !== DType.bool && !isComplex(self.type), () => `cov: expected real numbers, found ${self.dtype}`)
+  check(self.type !== DType.bool, () => 'cov: expected numbers, found bool')
   const rows = self.dim < 2 ? viewOf(contiguousOf(self), [1, self.numel], [Math.max(self.numel, 1), 1]) : self
   const count = rows.shape[1]!
   if (fweights !== null) checkWeights(fweights, 'frequencies', count, false)
@@ -55,7 +56,7 @@ export function cov(self: Tensor, correction: number, fweights: Tensor | null, a
   const weighted = (x: Tensor): Tensor => (weights === null ? x : at.mul_Tensor(x, weights))
   const mean = at.div_Scalar(at.sum_dim_IntList(weighted(rows), [1], false, null), new Float(total))
   const centered = at.sub_Tensor(rows, unsqueeze(mean, 1), 1)
-  const product = at.mm(centered, castTo(transpose(weighted(centered), 0, 1), centered.type))
+  const product = at.mm(centered, castTo(conj(transpose(weighted(centered), 0, 1)), centered.type))
   const result = at.div_Scalar(product, new Float(Math.max(divisor, 0)))
   return result.numel === 1 ? viewOf(result, [], []) : result
 }
@@ -64,9 +65,10 @@ export function cov(self: Tensor, correction: number, fweights: Tensor | null, a
 export function corrcoef(self: Tensor): Tensor {
   const c = cov(self, 1, null, null)
   if (c.dim === 0) return at.div_Tensor(c, c)
-  const deviation = at.sqrt(diagonal(c))
+  // variances are real
+  const deviation = at.sqrt(real(diagonal(c)))
   const scaled = at.div_Tensor(at.div_Tensor(c, unsqueeze(deviation, 1)), unsqueeze(deviation, 0))
-  return at.clamp(scaled, -1, 1)
+  return isComplex(c.type) ? complex(at.clamp(real(scaled), -1, 1), at.clamp(imag(scaled), -1, 1)) : at.clamp(scaled, -1, 1)
 }
 
 /** The sum over the dimensions that broadcasting from `size` has added or grown. */

@@ -6,6 +6,7 @@ import { Tensor } from '../../tensor/tensor.js'
 import { type Device, Tuple, type Value } from '../../tensor/value.js'
 import { transpose } from '../../tensor/view.js'
 import * as at from '../generated/dispatch.js'
+import { conj } from './complex-views.js'
 import { cat, stack } from './cat.js'
 import { convert } from './convert.js'
 import { einsum } from './einsum.js'
@@ -85,8 +86,11 @@ export function mT_a(self: Tensor): Tensor {
   return transpose(self, -2, -1)
 }
 
-/** Real tensors are their own conjugates. */
-export { mT_a as mH_a, mT_a as matrix_H_a }
+export function mH_a(self: Tensor): Tensor {
+  return conj(mT_a(self))
+}
+
+export { mH_a as matrix_H_a }
 
 export function _no_grad_fill_(tensor: Tensor, val: number): Tensor {
   return at.fill__Scalar(tensor, new Float(val))

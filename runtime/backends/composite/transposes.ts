@@ -3,6 +3,7 @@ import { type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import * as stridedView from '../../tensor/strided-view.js'
 import * as axes from '../../tensor/axes.js'
+import { conj } from './complex-views.js'
 import { checkMatrix, reshaped } from './views.js'
 
 export function transpose_(self: Tensor, dim0: number, dim1: number): Tensor {
@@ -32,11 +33,12 @@ export function mT(self: Tensor): Tensor {
   return v.transpose(self, -2, -1)
 }
 
-export { mT as mH }
-
+/** Transposed, with the conjugates of complex elements. */
 export function adjoint(self: Tensor): Tensor {
-  return mT(self)
+  return conj(mT(self))
 }
+
+export { adjoint as mH }
 
 export function matrix_H(self: Tensor): Tensor {
   check(self.shape.length === 2 || self.shape.length === 0, () => `H expects a matrix, found shape [${self.shape.join(', ')}]`)

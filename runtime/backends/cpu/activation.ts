@@ -1,9 +1,11 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import type { Tensor } from '../../tensor/tensor.js'
+import { complexFunction } from './complex-functions.js'
 import { clamp_out } from './clamp.js'
 import { checkPlain, checkSameType, computeFor, notFor, runUnary } from './support/elementwise.js'
 import { copiedInto, isOfOther } from './support/given-out.js'
@@ -33,6 +35,7 @@ export function gelu_out(self: Tensor, approximate: string, out?: Tensor): Tenso
 
 /** x * sigmoid(x) */
 export function silu_out(self: Tensor, out?: Tensor): Tensor {
+  if (holdsComplex(self)) return complexFunction(kernels.ComplexOp.silu, self, out)
   return floating('silu', ActivationOp.silu, self, out)
 }
 

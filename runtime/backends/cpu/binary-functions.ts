@@ -1,10 +1,11 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
-import { type Operand } from '../../tensor/promote.js'
+import { anyComplex, type AnyOperand, notComplex } from '../../tensor/complex-promote.js'
 import { promotePair } from '../../tensor/promote-pair.js'
 import { Float } from '../../tensor/scalar.js'
 import { type Tensor } from '../../tensor/tensor.js'
+import { complexLogAddExp, complexPower } from './complex-functions.js'
 import { checkSameType, notFor, runBinary } from './support/elementwise.js'
 import { anyType, keeping, plainPair, real } from './support/binary.js'
 import { mul_out, pow_out, powOf } from './binary.js'
@@ -24,7 +25,12 @@ export function ldexp_out(self: Tensor, other: Tensor, out?: Tensor): Tensor {
 export const fmax_out = keeping('fmax', BinaryOp.fmax, anyType)
 export const fmin_out = keeping('fmin', BinaryOp.fmin, anyType)
 export const hypot_out = keeping('hypot', BinaryOp.hypot, isFloating)
-export const logaddexp_out = keeping('logaddexp', BinaryOp.logaddexp, isFloating)
+const realLogAddExp = keeping('logaddexp', BinaryOp.logaddexp, isFloating)
+
+export function logaddexp_out(self: Tensor, other: Tensor, out?: Tensor): Tensor {
+  return anyComplex(self, other) ? complexLogAddExp(self, other, out) : realLogAddExp(self, other, out)
+}
+
 export const logaddexp2_out = keeping('logaddexp2', BinaryOp.logaddexp2, isFloating)
 export const gcd_out = keeping('gcd', BinaryOp.gcd, (t) => isIntegral(t))
 export const lcm_out = keeping('lcm', BinaryOp.lcm, (t) => isIntegral(t))
@@ -45,7 +51,12 @@ export function nextafter_out(self: Tensor, other: Tensor, out?: Tensor): Tensor
 }
 
 /** pow in float64. In place self must be float64 already. */
-export function float_power_out(self: Operand, exponent: Operand, out?: Tensor): Tensor {
+export function float_power_out(base: AnyOperand, power: AnyOperand, out?: Tensor): Tensor {
+  if (anyComplex(base, power)) {
+    checkSameType('float_power', out, DType.complex128)
+    return complexPower(base, power, out, DType.complex128)
+  }
+  const [self, exponent] = [notComplex(base), notComplex(power)]
   plainPair('float_power', self, exponent)
   const type = DType.float64
   check(out === undefined || out.type === type, () => `float_power writes float64, found an output of dtype ${out!.dtype}`)

@@ -11,6 +11,7 @@ import { checkInRange } from '../../tensor/scalar-bits.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { checkSameType, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { scaled } from './support/scaled-sum.js'
+import { complexPower } from './complex-functions.js'
 import { complexProduct, complexQuotient, complexSum, type RealArithmetic } from './complex-arithmetic.js'
 import { fillScalar } from '../support/fill.js'
 import { anyType, keeping, plainPair } from './support/binary.js'
@@ -28,7 +29,7 @@ function scaledSum(op: number, a: Operand, b: Operand, alpha: Scalar, out: Tenso
   return alpha === 1 ? runBinary(op, a, b, common, common, out) : scaled(op, a, b, alpha, common, out)
 }
 
-const realArithmetic: RealArithmetic = {
+export const realArithmetic: RealArithmetic = {
   add: (a, b, alpha, out) => scaledSum(BinaryOp.add, a, b, alpha, out),
   sub: (a, b, alpha, out) => scaledSum(BinaryOp.sub, a, b, alpha, out),
   mul: (a, b, out) => mul_out(a, b, out),
@@ -80,7 +81,9 @@ export const maximum_out = keeping('maximum', BinaryOp.maximum, anyType)
 export const minimum_out = keeping('minimum', BinaryOp.minimum, anyType)
 
 /** self ^ exponent. Integers to negative integer numbers are an error. */
-export function pow_out(self: Operand, exponent: Operand, out?: Tensor): Tensor {
+export function pow_out(base: AnyOperand, power: AnyOperand, out?: Tensor): Tensor {
+  if (anyComplex(base, power)) return complexPower(base, power, out)
+  const [self, exponent] = [notComplex(base), notComplex(power)]
   plainPair('pow', self, exponent)
   if (out !== undefined && exponent instanceof Tensor && !(self instanceof Tensor) && scalarToNumber(self) === 1) {
     resizeOut(out, exponent.shape)

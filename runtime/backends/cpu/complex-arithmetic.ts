@@ -4,7 +4,7 @@ import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { type AnyOperand, isComplexOperand, promoteAny } from '../../tensor/complex-promote.js'
 import { DType, isComplex, realOf } from '../../tensor/dtype.js'
 import type { Operand } from '../../tensor/promote.js'
-import { type AnyScalar, Complex, Float, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex, Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import { unsqueeze } from '../../tensor/view.js'
@@ -119,6 +119,55 @@ export function complexEqual(negate: boolean, a: AnyOperand, b: AnyOperand, out?
     runBinary(negate ? BinaryOp.ne : BinaryOp.eq, partOf(x, index), partOf(y, index), realOf(type), DType.bool, undefined)
   const join = negate ? BinaryOp.logical_or : BinaryOp.logical_and
   return deliver(runBinary(join, half(0), half(1), DType.bool, DType.bool, undefined), out)
+}
+
+/** What is linear in either of two complex operands, `f` on real ones; `addend` goes with the product of the first parts. */
+export function complexBilinear(
+  f: (a: Tensor, b: Tensor, addend: Tensor | null) => Tensor,
+  a: Tensor,
+  b: Tensor,
+  addend: Tensor | null,
+): Tensor {
+  const [ar, ai, br, bi] = [partOf(a, 0), partOf(a, 1), partOf(b, 0), partOf(b, 1)]
+  const added = (index: 0 | 1): Tensor | null => addend && partOf(addend, index)
+  const re = f(ar, br, added(0))
+  const result = viewAsComplex(empty([...re.shape, 2], re.type))
+  runBinary(BinaryOp.sub, re, f(ai, bi, null), re.type, re.type, partOf(result, 0))
+  runBinary(BinaryOp.add, f(ar, bi, added(1)), f(ai, br, null), re.type, re.type, partOf(result, 1))
+  return result
+}
+
+/** Which numbers are not 0; what is not complex is its own truth. */
+export function complexTruth(t: Tensor): Tensor {
+  return isComplex(t.type) ? complexEqual(true, t, 0) : t
+}
+
+/** a + weight (b - a), from the end that is nearer to the result. */
+export function complexLerp(real: RealArithmetic, a: Tensor, b: Tensor, weight: AnyOperand, out?: Tensor): Tensor {
+  const distance = complexSum(real, true, b, a, 1)
+  const rest = (): Tensor =>
+    weight instanceof Tensor ? complexSum(real, true, tensorOf(1, a.type), weight, 1) : tensorOf(oneMinus(weight), a.type)
+  const fromStart = (): Tensor => complexSum(real, false, a, complexProduct(real, distance, weight), 1)
+  const fromEnd = (): Tensor => complexSum(real, true, b, complexProduct(real, distance, rest()), 1)
+  if (!(weight instanceof Tensor)) return deliver(isSmall(weight) ? fromStart() : fromEnd(), out)
+  const w = castTo(weight, a.type)
+  const square = (index: 0 | 1): Tensor => real.mul(partOf(w, index), partOf(w, index))
+  const isNear = runBinary(BinaryOp.lt, real.add(square(0), square(1), 1), new Float(0.25), realOf(a.type), DType.bool, undefined)
+  return deliver(complexWhere(isNear, fromStart(), fromEnd()), out)
+}
+
+function partsOf(x: AnyScalar): [number, number] {
+  return x instanceof Complex ? [x.re, x.im] : [scalarToNumber(x), 0]
+}
+
+function isSmall(weight: AnyScalar): boolean {
+  const [re, im] = partsOf(weight)
+  return re * re + im * im < 0.25
+}
+
+function oneMinus(weight: AnyScalar): Complex {
+  const [re, im] = partsOf(weight)
+  return new Complex(1 - re, -im)
 }
 
 /** Elements of a where condition is true, of b elsewhere. */

@@ -1,9 +1,10 @@
 import { check, PtliteError } from '../../error.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
 import { isFloating } from '../../tensor/dtype.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { deliver, deliverExact } from '../support/deliver.js'
-import { scan } from './cumulative.js'
+import { complexScan, scan } from './cumulative.js'
 
 function extreme(op: 'max' | 'min', self: Tensor, dim: number, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
   const { values, indices } = scan(op, self, dim, self.type)
@@ -40,6 +41,7 @@ export function _cummin_helper(self: Tensor, values: Tensor, indices: Tensor, di
 
 /** torch.logcumsumexp for floating point tensors. */
 export function logcumsumexp(self: Tensor, dim: number, out?: Tensor): Tensor {
+  if (holdsComplex(self)) return deliverExact(complexScan('logsumexp', self, dim), out, 'logcumsumexp')
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `logcumsumexp: expected a floating point dtype, found ${self.dtype}`)
   return deliver(scan('logsumexp', self, dim, self.type).values, out)
 }

@@ -1,11 +1,13 @@
 import { PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
+import { DType, dtypeName, isComplex, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo } from '../support/copy.js'
+import { transpose } from '../../tensor/view.js'
+import { castTo, cloneOf, contiguousOf } from '../support/copy.js'
 import { checkOutType, deliver } from '../support/deliver.js'
 import { linesAlong } from '../support/reduce.js'
+import { complexFold, onPairs } from './complex-functions.js'
 
 /** Runs `op` along `dim` into new contiguous tensors of dtype `type`; positions only for max and min. */
 export function scan(op: keyof typeof kernels.ScanOp, self: Tensor, dim: number, type: DType): { values: Tensor; indices: Tensor | null } {
@@ -33,6 +35,14 @@ export function scan(op: keyof typeof kernels.ScanOp, self: Tensor, dim: number,
   return { values, indices }
 }
 
+/** Running sums of complex numbers are those of their parts. */
+export function complexScan(op: 'sum' | 'prod' | 'logsumexp', self: Tensor, dim: number): Tensor {
+  const along = wrapDim(dim, self.dim)
+  if (self.dim === 0) return cloneOf(self)
+  if (op === 'sum') return onPairs(self, (pairs) => scan('sum', pairs, along, pairs.type).values)
+  return contiguousOf(transpose(complexFold(op === 'prod' ? 'cumprod' : 'logcumsumexp', transpose(self, along, -1)), along, -1))
+}
+
 function accumulate(op: 'sum' | 'prod', self: Tensor, dim: number, dtype: DType | null, out?: Tensor): Tensor {
   const inPlace = out === self
   if (inPlace && dtype !== null && dtype !== self.type) {
@@ -44,6 +54,7 @@ function accumulate(op: 'sum' | 'prod', self: Tensor, dim: number, dtype: DType 
   const type = dtype ?? out?.type ?? (isIntegral(self.type, true) ? DType.int64 : self.type)
   if (type === DType.bool) throw new PtliteError('INVALID_DTYPE', `cum${op}: a running result cannot be bool`)
   if (out !== undefined) checkOutType(out, type, `cum${op}`)
+  if (isComplex(type)) return deliver(complexScan(op, castTo(self, type), dim), out)
   return deliver(scan(op, isFloating(type) ? self : castTo(self, type), dim, type).values, out)
 }
 

@@ -28,6 +28,22 @@ export function nms(dets: Tensor, scores: Tensor, threshold: number): Tensor {
   return viewOf(keep, [kept], [1])
 }
 
+/** torchvision.ops.box_iou of boxes (x, y, width, height, degrees): intersection over union of each of the first with each of the second, in float32. */
+export function box_iou_rotated(first: Tensor, second: Tensor): Tensor {
+  for (const boxes of [first, second]) {
+    check(boxes.dim === 2 && boxes.shape[1] === 5, () => `expected boxes of shape [N, 5], found [${boxes.shape.join(', ')}]`)
+    checkReal(boxes, 'boxes')
+  }
+  check(first.type === second.type, () => `expected boxes of one dtype, found ${first.dtype} and ${second.dtype}`)
+  const [rows, columns] = [first.shape[0]!, second.shape[0]!]
+  const result = empty([rows, columns], DType.float32)
+  const [a, b] = [contiguousOf(first), contiguousOf(second)]
+  if (result.numel > 0) {
+    kernels.box_iou_rotated({ dtype: first.type, rows, columns, first: a.address, second: b.address, out: result.address })
+  }
+  return result
+}
+
 interface Regions {
   readonly shape: [number, number, number, number]
   readonly fields: {

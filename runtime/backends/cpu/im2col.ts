@@ -1,9 +1,11 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
 import { isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
 import { deliverExact } from '../support/deliver.js'
+import { onParts } from './complex-functions.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
 interface Window {
@@ -57,6 +59,13 @@ function frameOf(image: Tensor, columns: Tensor, planes: number, size: readonly 
 
 /** torch.nn.functional.unfold: the elements under each window of (N x) C x H x W as columns. */
 export function im2col(self: Tensor, kernel: number[], dilation: number[], padding: number[], stride: number[], out?: Tensor): Tensor {
+  if (holdsComplex(self)) {
+    return deliverExact(
+      onParts(self, (part) => im2col(part, kernel, dilation, padding, stride)),
+      out,
+      'im2col',
+    )
+  }
   const w = { kernel, dilation, padding, stride }
   checkWindow('im2col', self, w)
   const batched = self.dim === 4
@@ -75,6 +84,13 @@ export function im2col(self: Tensor, kernel: number[], dilation: number[], paddi
 
 /** torch.nn.functional.fold: the sum of the columns' elements where their windows lie in an image of `outputSize`. */
 export const col2im: CPU['col2im'] = (self, outputSize, kernel, dilation, padding, stride, out) => {
+  if (holdsComplex(self)) {
+    return deliverExact(
+      onParts(self, (part) => col2im(part, outputSize, kernel, dilation, padding, stride)),
+      out,
+      'col2im',
+    )
+  }
   const w = { kernel, dilation, padding, stride }
   checkWindow('col2im', self, w)
   const batched = self.dim === 3

@@ -1,12 +1,14 @@
 import { check, PtliteError } from '../../error.js'
 import { itemOf } from '../../tensor/data.js'
-import { DType, dtypeName } from '../../tensor/dtype.js'
-import { type Scalar, scalarToBigInt, scalarToNumber } from '../../tensor/scalar.js'
+import { anyItemOf } from '../../tensor/complex-item.js'
+import { DType, dtypeName, isComplex } from '../../tensor/dtype.js'
+import { type AnyScalar, Complex, scalarToBigInt, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
 import { maskedFillInPlace } from './indexing.js'
 import { checkIndexType, putIndexed } from './support/index-walk.js'
+import { anyScalarTensor } from '../support/fill.js'
 import { expandTo, scalarTensor, zerosOf } from '../support/make.js'
 import { reduce } from '../support/reduce.js'
 import { checkSameType, targetOf } from '../support/target.js'
@@ -26,7 +28,8 @@ const LARGEST: Readonly<Partial<Record<DType, number>>> = {
 }
 
 /** Throws where the number does not fit the dtype, as at::Scalar's checked conversion does. */
-export function fitting(value: Scalar, type: DType, operator: string): Tensor {
+export function fitting(value: AnyScalar, type: DType, operator: string): Tensor {
+  if (isComplex(type) || value instanceof Complex) return anyScalarTensor(value, type)
   const n = scalarToNumber(value)
   const range = RANGES[type]
   const largest = LARGEST[type]
@@ -39,13 +42,13 @@ export function fitting(value: Scalar, type: DType, operator: string): Tensor {
   return scalarTensor(value, type)
 }
 
-function zeroDimensional(value: Tensor, operator: string): Scalar {
+function zeroDimensional(value: Tensor, operator: string): AnyScalar {
   check(value.dim === 0, () => `${operator}: expected a value without dimensions, found ${value.dim}`)
-  return itemOf(value)
+  return anyItemOf(value)
 }
 
 /** torch.masked_fill: a copy, broadcast with the mask, that holds `value` where the mask holds. */
-export function masked_fill_Scalar(self: Tensor, mask: Tensor, value: Scalar): Tensor {
+export function masked_fill_Scalar(self: Tensor, mask: Tensor, value: AnyScalar): Tensor {
   const copy = contiguousCopy(expandTo(self, broadcastShapes(self.shape, mask.shape)))
   return maskedFillInPlace(copy, mask, fitting(value, self.type, 'masked_fill'))
 }
@@ -55,7 +58,7 @@ export function masked_fill_Tensor(self: Tensor, mask: Tensor, value: Tensor): T
 }
 
 /** In place; the mask must broadcast to the shape of `self`. */
-export function masked_fill__Scalar(self: Tensor, mask: Tensor, value: Scalar): Tensor {
+export function masked_fill__Scalar(self: Tensor, mask: Tensor, value: AnyScalar): Tensor {
   return maskedFillInPlace(self, mask, fitting(value, self.type, 'masked_fill_'))
 }
 
@@ -64,7 +67,7 @@ export function masked_fill__Tensor(self: Tensor, mask: Tensor, value: Tensor): 
 }
 
 /** torch.index_fill: `value` in the slices along `dim` that `index` names; negative indices count from the end. */
-export function index_fill_int_Scalar(self: Tensor, dim: number, index: Tensor, value: Scalar, out?: Tensor): Tensor {
+export function index_fill_int_Scalar(self: Tensor, dim: number, index: Tensor, value: AnyScalar, out?: Tensor): Tensor {
   const along = wrapDim(dim, self.dim)
   checkIndexType(index, 'index_fill')
   check(index.dim <= 1, () => `index_fill: expected an index of at most one dimension, found ${index.dim}`)

@@ -1,22 +1,24 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { arrayTypeOf, writeTensor } from '../../tensor/data.js'
-import { DType, dtypeName } from '../../tensor/dtype.js'
+import { DType, isComplex, realOf } from '../../tensor/dtype.js'
 import { broadcastShapes, numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
+import { narrow } from '../../tensor/axes.js'
+import { castTo, contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
 import { deliver, deliverAllExact } from '../support/deliver.js'
 import { computeType, dense } from '../support/real.js'
 import { checkProductType, checkSameType } from '../support/product.js'
+import { mul_out, sub_out } from './binary.js'
+import { checkPrecise } from './factor/complex-matrix.js'
+import { _conj_physical } from './float-parts.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
 const text = (t: Tensor): string => `[${t.shape.join(', ')}]`
 
-/** Throws unless `a` holds square matrices of float32 or float64; gives their size. */
+/** Throws unless `a` holds square matrices of single or double precision, real or complex; gives their size. */
 export function checkSquare(operator: string, a: Tensor): number {
-  if (a.type !== DType.float32 && a.type !== DType.float64) {
-    throw new PtliteError('INVALID_DTYPE', `${operator}: expected a float32 or float64 tensor, found ${dtypeName(a.type)}`)
-  }
+  checkPrecise(operator, a)
   const n = a.shape[a.dim - 1]
   check(a.dim >= 2 && a.shape[a.dim - 2] === n, () => `${operator}: expected square matrices, found shape ${text(a)}`)
   return n!
@@ -28,6 +30,11 @@ const batchOf = (t: Tensor): readonly number[] => t.shape.slice(0, -2)
 function transposed(t: Tensor): Tensor {
   const swap = (values: readonly number[]): number[] => [...values.slice(0, -2), values[t.dim - 1]!, values[t.dim - 2]!]
   return viewOf(t, swap(t.shape), swap(t.strides))
+}
+
+/** The same with the conjugates of complex elements. */
+export function adjoint(t: Tensor): Tensor {
+  return isComplex(t.type) ? _conj_physical(transposed(t)) : transposed(t)
 }
 
 function expanded(t: Tensor, shape: readonly number[]): Tensor {
@@ -43,11 +50,12 @@ function expanded(t: Tensor, shape: readonly number[]): Tensor {
 /** Identity matrices of this shape. */
 export function identity(shape: readonly number[], type: DType): Tensor {
   const n = shape[shape.length - 1]!
-  const t = empty(shape, type)
-  const data = new (arrayTypeOf(type))(numelOf(shape)) as Float32Array
+  const real = realOf(type)
+  const t = empty(shape, real)
+  const data = new (arrayTypeOf(real))(numelOf(shape)) as Float32Array
   for (let i = 0; i < data.length; i += n * n) for (let d = 0; d < n; d++) data[i + d * (n + 1)] = 1
   writeTensor(t, data)
-  return t
+  return castTo(t, type)
 }
 
 /** Solves a x = b for contiguous copies of the matrices; gives x. */
@@ -56,7 +64,7 @@ function solve(a: Tensor, b: Tensor): Tensor {
   const x = contiguousCopy(b)
   const factors = contiguousCopy(a)
   if (x.numel > 0) {
-    kernels.linalg_solve({ dtype: a.type, batch: numelOf(batchOf(a)), n, columns: b.shape[b.dim - 1]!, a: factors.address, b: x.address })
+    kernels.linalg_solve({ element: a.type, batch: numelOf(batchOf(a)), n, columns: b.shape[b.dim - 1]!, a: factors.address, b: x.address })
   }
   return x
 }
@@ -90,7 +98,7 @@ export function linalg_cholesky(self: Tensor, upper: boolean, out?: Tensor): Ten
   const n = checkSquare('linalg_cholesky', self)
   const factor = contiguousCopy(self)
   if (factor.numel > 0) {
-    kernels.linalg_cholesky({ dtype: self.type, upper: upper ? 1 : 0, batch: numelOf(batchOf(self)), n, a: factor.address })
+    kernels.linalg_cholesky({ element: self.type, upper: upper ? 1 : 0, batch: numelOf(batchOf(self)), n, a: factor.address })
   }
   return deliver(factor, out)
 }
@@ -103,11 +111,11 @@ function determinants(operator: string, a: Tensor): { det: Tensor; sign: Tensor;
   const batch = batchOf(a)
   const det = empty(batch, a.type)
   const sign = empty(batch, a.type)
-  const logabs = empty(batch, a.type)
+  const logabs = empty(batch, realOf(a.type))
   const factors = contiguousCopy(a)
   if (det.numel > 0) {
     kernels.linalg_slogdet({
-      dtype: a.type,
+      element: a.type,
       batch: det.numel,
       n,
       a: factors.address,
@@ -140,7 +148,7 @@ function solveTriangular(operator: string, a: Tensor, b: Tensor, upper: boolean,
   const x = contiguousCopy(expanded(b, [...batch, n, columns]))
   if (x.numel > 0) {
     kernels.linalg_triangular_solve({
-      dtype: a.type,
+      element: a.type,
       upper: upper ? 1 : 0,
       unit: unit ? 1 : 0,
       batch: numelOf(batch),
@@ -170,9 +178,9 @@ export const triangular_solve: CPU['triangular_solve'] = (self, a, upper, transp
 
 /** x with a x = self, where input2 is the Cholesky factor of a. */
 export function cholesky_solve(self: Tensor, input2: Tensor, upper: boolean, out?: Tensor): Tensor {
-  const lower = upper ? transposed(input2) : input2
+  const lower = upper ? adjoint(input2) : input2
   const half = solveTriangular('cholesky_solve', lower, self, false, false)
-  return deliver(solveTriangular('cholesky_solve', transposed(lower), half, true, false), out)
+  return deliver(solveTriangular('cholesky_solve', adjoint(lower), half, true, false), out)
 }
 
 /** The name that PyTorch gives its part for matrices of one batch shape. */
@@ -192,13 +200,14 @@ export function linalg_cross(self: Tensor, other: Tensor, dim: number, out?: Ten
     () => `${operator}: expected tensors of the same number of dimensions, found shapes ${text(self)} and ${text(other)}`,
   )
   checkSameType(operator, self, other)
-  checkProductType(operator, self.type)
+  if (!isComplex(self.type)) checkProductType(operator, self.type)
   const at = wrapDim(dim, self.dim)
   check(
     self.shape[at] === 3 && other.shape[at] === 3,
     () => `${operator}: expected size 3 in dimension ${dim}, found shapes ${text(self)} and ${text(other)}`,
   )
   const shape = broadcastShapes(self.shape, other.shape)
+  if (isComplex(self.type)) return deliver(complexCross(expanded(self, shape), expanded(other, shape), at), out)
   const inner = computeType(self.type)
   const result = empty(shape, inner)
   const a = dense(expanded(self, shape), inner)
@@ -207,6 +216,18 @@ export function linalg_cross(self: Tensor, other: Tensor, dim: number, out?: Ten
   const across = numelOf(shape.slice(at + 1))
   kernels.cross({ dtype: inner, outer, inner: across, a: a.address, b: b.address, output: result.address })
   return deliver(castTo(result, self.type), out)
+}
+
+/** a2 b3 - a3 b2 and so on, for a first, second and third part along `dim`. */
+function complexCross(a: Tensor, b: Tensor, dim: number): Tensor {
+  const result = empty(a.shape, a.type)
+  for (let k = 0; k < 3; k++) {
+    const [i, j] = [(k + 1) % 3, (k + 2) % 3]
+    const part = (t: Tensor, index: number): Tensor => narrow(t, dim, index, 1)
+    const difference = sub_out(mul_out(part(a, i), part(b, j)), mul_out(part(a, j), part(b, i)), 1)
+    copyInto(part(result, k), difference)
+  }
+  return result
 }
 
 /** torch.cross: without `dim`, along the first dimension of size 3. */

@@ -9,6 +9,7 @@ import { contiguousOf, copyInto } from '../support/copy.js'
 import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
 import { checkIndexType, getIndexed, indexSelect } from './support/index-walk.js'
 import { expandTo, filled } from '../support/make.js'
+import { complexTruth } from './complex-arithmetic.js'
 import { takeAlong } from './indexing.js'
 
 const EITHER = [DType.int32, DType.int64]
@@ -33,7 +34,8 @@ export function take(self: Tensor, index: Tensor, out?: Tensor): Tensor {
 }
 
 /** torch.nonzero: one row of coordinates for each element that is not zero. */
-export function nonzero(self: Tensor, out?: Tensor): Tensor {
+export function nonzero(given: Tensor, out?: Tensor): Tensor {
+  const self = complexTruth(given)
   if (out !== undefined) checkOutType(out, DType.int64, 'nonzero')
   const data = contiguousOf(self)
   const frame = { dtype: self.type, ndim: self.dim, sizes: self.shape, count: data.numel, in: data.address }

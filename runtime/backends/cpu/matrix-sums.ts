@@ -1,13 +1,14 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
-import { promoteTypes } from '../../tensor/promote-types.js'
-import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { joined, notComplex } from '../../tensor/complex-promote.js'
+import { type AnyScalar, Complex, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { checkSameType, factorOf, product } from '../support/product.js'
 import { asColumn, asRow, checkInner, shapeText } from '../support/matmul.js'
+import { add_out, mul_out } from './binary.js'
 import { checkBatches, checkRank } from './matmul.js'
 
 /** beta * self + alpha * a b, self broadcast to `shape`; in place `self` must have that shape already. */
@@ -17,8 +18,8 @@ function affineProduct(
   shape: readonly number[],
   a: Tensor,
   b: Tensor,
-  beta: Scalar,
-  alpha: Scalar,
+  beta: AnyScalar,
+  alpha: AnyScalar,
   out: Tensor | undefined,
 ): Tensor {
   checkSameType(operator, self, a)
@@ -27,6 +28,11 @@ function affineProduct(
     out !== self || sameShape(self.shape, shape),
     () => `${operator}_: expected self of shape [${shape.join(', ')}], found ${shapeText(self)}`,
   )
+  if (alpha instanceof Complex || beta instanceof Complex) {
+    const plain = product(operator, shape, a, b, 1, null)
+    const isZero = !(beta instanceof Complex) && scalarToNumber(beta) === 0
+    return isZero ? mul_out(plain, alpha, out) : deliver(add_out(mul_out(self, beta), plain, alpha), out)
+  }
   const addend = { source: self, beta: factorOf(beta, self.type) }
   const factor = factorOf(alpha, self.type)
   check(
@@ -37,7 +43,7 @@ function affineProduct(
 }
 
 /** beta * self + alpha * mat1 mat2. */
-export function addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+export function addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: AnyScalar, alpha: AnyScalar, out?: Tensor): Tensor {
   checkRank('addmm', 'mat1', mat1, 2)
   checkRank('addmm', 'mat2', mat2, 2)
   checkInner('addmm', mat1, mat2, mat1.shape[1] === mat2.shape[0])
@@ -50,7 +56,7 @@ function addendAs(type: DType, self: Tensor, out: Tensor | undefined): Tensor {
 }
 
 /** beta * self + alpha * batch1 batch2, matrix by matrix. */
-export function baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+export function baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: AnyScalar, alpha: AnyScalar, out?: Tensor): Tensor {
   checkBatches('baddbmm', batch1, batch2)
   return affineProduct(
     'baddbmm',
@@ -65,7 +71,7 @@ export function baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scal
 }
 
 /** beta * self + alpha * the sum over the batch of batch1 batch2: one product over batch and inner dimension together. */
-export function addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+export function addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: AnyScalar, alpha: AnyScalar, out?: Tensor): Tensor {
   checkBatches('addbmm', batch1, batch2)
   const [count, m, k] = batch1.shape as [number, number, number]
   const n = batch2.shape[2]!
@@ -77,13 +83,13 @@ export function addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scala
 }
 
 /** beta * self + alpha * mat vec. */
-export function addmv(given: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+export function addmv(given: Tensor, mat: Tensor, vec: Tensor, beta: AnyScalar, alpha: AnyScalar, out?: Tensor): Tensor {
   const self = addendAs(mat.type, given, out)
   checkRank('addmv', 'mat', mat, 2)
   checkRank('addmv', 'vec', vec, 1)
   checkInner('addmv', mat, vec, mat.shape[1] === vec.shape[0])
   const shape = [mat.shape[0]!]
-  if (mat.numel === 0 && scalarToNumber(beta) !== 0 && self.numel > 0) {
+  if (mat.numel === 0 && scalarToNumber(notComplex(beta)) !== 0 && self.numel > 0) {
     // as PyTorch: beta * self, which is not expanded here
     return product(
       'addmv',
@@ -91,7 +97,7 @@ export function addmv(given: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alp
       viewOf(self, [1, 0], [0, 0]),
       viewOf(self, [0, self.numel], [0, 0]),
       1,
-      { source: self, beta: factorOf(beta, self.type) },
+      { source: self, beta: factorOf(notComplex(beta), self.type) },
       out,
     )
   }
@@ -105,11 +111,11 @@ export function addmv(given: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alp
 }
 
 /** beta * self + alpha * vec1 vec2^T, in the dtype that all three promote to; of bools, whether it is not zero. */
-export function addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+export function addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: AnyScalar, alpha: AnyScalar, out?: Tensor): Tensor {
   checkRank('addr', 'vec1', vec1, 1)
   checkRank('addr', 'vec2', vec2, 1)
   const shape = [vec1.shape[0]!, vec2.shape[0]!]
-  const type = promoteTypes(self.type, promoteTypes(vec1.type, vec2.type))
+  const type = joined(self.type, joined(vec1.type, vec2.type))
   const inner = type === DType.bool ? DType.uint8 : type
   const addend = castTo(self, inner)
   const target = out === self && inner === self.type ? out : undefined

@@ -1,13 +1,14 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, integerType } from '../../tensor/dtype.js'
-import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { notComplex } from '../../tensor/complex-promote.js'
+import { type AnyScalar, Float, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, isPerChannel, type Tensor } from '../../tensor/tensor.js'
 import { deliverExact } from '../support/deliver.js'
-import { scalarTensor } from '../support/make.js'
+import { anyScalarTensor } from '../support/fill.js'
 
 /** Pads the last dims; `pad` holds before and after of the last dim, then of the one before it, and so on. Callers check how far a mode reaches. */
-function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: readonly number[], value: Scalar): Tensor {
+function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: readonly number[], value: AnyScalar): Tensor {
   const rank = self.dim
   const shape = [...self.shape]
   const before = shape.map(() => 0)
@@ -20,7 +21,7 @@ function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: readonly
   const out = empty(shape, self.type, self.quant)
   if (out.numel === 0) return out
   check(mode === 'constant' || self.numel > 0, () => `pad: shape [${self.shape.join(', ')}] has no elements to pad with`)
-  const fill = scalarTensor(fillOf(self, value), integerType(self.type))
+  const fill = anyScalarTensor(fillOf(self, value), integerType(self.type))
   const flip = (list: readonly number[], lone: number): number[] => (rank === 0 ? [lone] : [...list].reverse())
   kernels.pad({
     mode: kernels.PadMode[mode],
@@ -38,17 +39,17 @@ function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: readonly
 }
 
 /** The scalar in the units of the tensor's storage: integers where it is quantized. */
-function fillOf(self: Tensor, value: Scalar): Scalar {
+function fillOf(self: Tensor, value: AnyScalar): AnyScalar {
   const { quant } = self
   if (quant === null || isPerChannel(quant)) return value
   const [low, high] = self.type === DType.quint8 ? [0, 255] : self.type === DType.qint8 ? [-128, 127] : [-(2 ** 31), 2 ** 31 - 1]
-  const x = scalarToNumber(value) / quant.scale
+  const x = scalarToNumber(notComplex(value)) / quant.scale
   const even = Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x)
   return Math.min(Math.max(even + quant.zeroPoint, low), high)
 }
 
 /** torch.constant_pad_nd: `value` around the last dims, or less of them where a number is negative. */
-export function constant_pad_nd(self: Tensor, pad: number[], value: Scalar, out?: Tensor): Tensor {
+export function constant_pad_nd(self: Tensor, pad: number[], value: AnyScalar, out?: Tensor): Tensor {
   check(
     pad.length % 2 === 0 && pad.length <= 2 * self.dim,
     () => `pad: expected two numbers for each of at most ${self.dim} dimensions, found ${pad.length}`,

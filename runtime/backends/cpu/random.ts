@@ -1,5 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { viewAsReal } from '../../tensor/complex.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import type { RandomGenerator } from '../../tensor/generator.js'
 import { broadcastShapes, sameShape } from '../../tensor/shape.js'
@@ -22,8 +24,12 @@ export function manual_seed(seed: number): void {
 }
 
 export function uniform_(self: Tensor, from: number, to: number, generator: RandomGenerator | null): Tensor {
-  checkFloating(self, 'uniform_')
   check(from <= to, () => `uniform_ expects from to be at most to, found ${from} and ${to}`)
+  if (holdsComplex(self)) {
+    uniform_(viewAsReal(self), from, to, generator)
+    return self
+  }
+  checkFloating(self, 'uniform_')
   return draw(self, { op: RandomOp.uniform, a: from, b: to }, generator)
 }
 
@@ -31,8 +37,13 @@ export function uniform_(self: Tensor, from: number, to: number, generator: Rand
 const BLOCK = 16
 
 export function normal_(self: Tensor, mean: number, std: number, generator: RandomGenerator | null): Tensor {
-  checkFloating(self, 'normal_')
   check(std >= 0, () => `normal_ expects a deviation of at least 0, found ${std}`)
+  if (holdsComplex(self)) {
+    // each part has half of the variance
+    normal_(viewAsReal(self), mean, std / Math.SQRT2, generator)
+    return self
+  }
+  checkFloating(self, 'normal_')
   const blocks = self.numel >= BLOCK && self.isContiguous
   return draw(self, { op: blocks ? RandomOp.normal : RandomOp.normal_serial, a: mean, b: std }, generator)
 }

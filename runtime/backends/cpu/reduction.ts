@@ -1,11 +1,16 @@
 import { PtliteError } from '../../error.js'
-import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
+import { reducedDims, reducedShape } from '../../shapes/dims.js'
+import { movedim } from '../../tensor/axes.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
+import { DType, dtypeName, isComplex, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { become, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo } from '../support/copy.js'
+import { transpose } from '../../tensor/view.js'
+import { castTo, cloneOf } from '../support/copy.js'
 import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
-import { flattened } from '../support/make.js'
+import { flattened, reshaped } from '../support/make.js'
 import { checkNotEmpty, reduce, reduceArg } from '../support/reduce.js'
+import { complexFold, onPairs } from './complex-functions.js'
 
 /** Results of sums and products: integers and bool go to int64 unless a dtype is asked for. */
 function accumulated(self: Tensor, dtype: DType | null, out?: Tensor): DType {
@@ -16,13 +21,33 @@ function accumulated(self: Tensor, dtype: DType | null, out?: Tensor): DType {
 function folding(self: Tensor, type: DType): Tensor {
   const halves = type === DType.float16 || type === DType.bfloat16 || type === DType.float32
   const before = isFloating(type) ? halves && self.type !== type && isFloating(self.type) : self.type !== type && isFloating(self.type)
+  if (holdsComplex(self) && !isComplex(type)) return castTo(self, type)
   return before || (type === DType.bool && self.type !== type) ? castTo(self, type) : self
+}
+
+/** A sum or mean of complex numbers is that of their parts. */
+function foldParts(op: 'sum' | 'mean', self: Tensor, dim: readonly number[] | null, keepdim: boolean): Tensor {
+  const folded = reducedDims(dim, self.dim)
+  const dims = folded.flatMap((is, d) => (is ? [d] : []))
+  return onPairs(self, (pairs) => (dims.length === 0 ? cloneOf(pairs) : reduce(op, pairs, dims, keepdim, pairs.type)))
+}
+
+/** The product of complex numbers along one dimension, or of all. */
+function complexProd(self: Tensor, dim: number | null, keepdim: boolean): Tensor {
+  if (dim === null || self.dim === 0) return complexFold('prod', flattened(self))
+  const along = wrapDim(dim, self.dim)
+  const result = complexFold('prod', transpose(self, along, -1))
+  // the last dimension has taken the place of the one that is gone
+  const shape = reducedShape(self.shape, reducedDims([dim], self.dim), keepdim)
+  if (along === self.dim - 1) return reshaped(result, shape)
+  return reshaped(movedim(result, [along], [-1]), shape)
 }
 
 /** torch.sum over `dim` (null or empty: all dims). */
 export function sum_dim_IntList(self: Tensor, dim: number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
   const type = accumulated(self, dtype, out)
   if (out !== undefined) checkOutType(out, type, 'sum')
+  if (isComplex(type)) return deliver(foldParts('sum', castTo(self, type), dim, keepdim), out)
   return deliver(reduce('sum', folding(self, type), dim, keepdim, type), out)
 }
 
@@ -41,6 +66,7 @@ export function nansum(self: Tensor, dim: number[] | null, keepdim: boolean, dty
 /** torch.mean over `dim` (null or empty: all dims). The result is floating point. */
 export function mean_dim(self: Tensor, dim: number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
   const type = dtype ?? self.type
+  if (isComplex(type)) return deliver(foldParts('mean', castTo(self, type), dim, keepdim), out)
   if (!isFloating(type)) {
     throw new PtliteError('INVALID_DTYPE', `mean: expected a floating point dtype, found ${dtypeName(type)}`)
   }
@@ -53,7 +79,8 @@ export function mean(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
 
 /** As mean, in the dtype of `out` where none is given. */
 export function mean_dtype_out(self: Tensor, dtype: DType | null, out: Tensor): Tensor {
-  if (dtype === null && !isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `mean: expected a dtype for a ${self.dtype} tensor`)
+  if (dtype === null && !isFloating(self.type) && !isComplex(self.type))
+    throw new PtliteError('INVALID_DTYPE', `mean: expected a dtype for a ${self.dtype} tensor`)
   const type = dtype ?? out.type
   checkOutType(out, type, 'mean')
   return mean_dim(self, null, false, type, out)
@@ -61,11 +88,13 @@ export function mean_dtype_out(self: Tensor, dtype: DType | null, out: Tensor): 
 
 export function prod(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
   const type = accumulated(self, dtype, out)
+  if (isComplex(type)) return deliver(complexProd(castTo(self, type), null, false), out)
   return deliver(reduce('prod', folding(self, type), null, false, type), out)
 }
 
 export function prod_dim_int(self: Tensor, dim: number, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
   const type = accumulated(self, dtype, out)
+  if (isComplex(type)) return deliver(complexProd(castTo(self, type), dim, keepdim), out)
   return deliver(reduce('prod', folding(self, type), [dim], keepdim, type), out)
 }
 

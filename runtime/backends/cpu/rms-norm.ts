@@ -1,9 +1,14 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType } from '../../tensor/dtype.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
+import { DType, realOf } from '../../tensor/dtype.js'
 import { planStrides } from '../../tensor/iterator.js'
 import { channelsLastStrides, contiguousStrides, isChannelsLastStrides, isContiguous, numelOf, shapeText } from '../../tensor/shape.js'
 import { empty, emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { Float } from '../../tensor/scalar.js'
+import { add_out, mul_out } from './binary.js'
+import { mean_dim } from './reduction.js'
+import { rsqrt_out, square_out } from './unary.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { checkReal, computeType } from '../support/real.js'
 
@@ -93,8 +98,17 @@ export function rms_norm(input: Tensor, normalizedShape: number[], weight: Tenso
     count <= input.dim && normalizedShape.every((size, d) => input.shape[input.dim - count + d] === size),
     () => `rms_norm: expected an input that ends in ${text}, found shape ${shapeText(input.shape)}`,
   )
+  if (holdsComplex(input)) return complexRmsNorm(input, count, weight, eps)
   checkReal('rms_norm', input.type)
   return normalize('rms_norm', input, count, weight, eps, null)
+}
+
+/** As PyTorch has it: not the sizes of the numbers are squared, but the numbers. */
+function complexRmsNorm(input: Tensor, count: number, weight: Tensor | null, eps: number | null): Tensor {
+  const dims = Array.from({ length: count }, (_, i) => input.dim - 1 - i)
+  const square = add_out(mean_dim(square_out(input), dims, true, null), new Float(eps ?? epsilonOf(realOf(input.type))), 1)
+  const scaled = mul_out(input, rsqrt_out(square))
+  return weight === null ? scaled : mul_out(scaled, weight)
 }
 
 /**

@@ -1,12 +1,15 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { notComplex } from '../../tensor/complex-promote.js'
+import { type AnyScalar, Complex, Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { contiguousOf, copyInto } from '../support/copy.js'
 import { alongDim, checkIndexType, type IndexedWalk, putIndexed } from './support/index-walk.js'
+import { anyScalarTensor } from '../support/fill.js'
 import { scalarTensor, zerosOf } from '../support/make.js'
+import { mul_out } from './binary.js'
 import { checkSameType, targetOf } from '../support/target.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
@@ -44,12 +47,12 @@ function scatterTensor(op: Put, operator: string, self: Tensor, dim: number, ind
   return target
 }
 
-function scatterScalar(op: Put, operator: string, self: Tensor, dim: number, index: Tensor, value: Scalar, out?: Tensor): Tensor {
+function scatterScalar(op: Put, operator: string, self: Tensor, dim: number, index: Tensor, value: AnyScalar, out?: Tensor): Tensor {
   const along = wrapDim(dim, self.dim)
   checkShapes(operator, self, along, index, null)
   const target = targetOf(self, out, operator, index)
   const nowhere = index.shape.map(() => 0)
-  if (index.numel > 0) putIndexed(op, target, scalarTensor(value, self.type), alongDim(target, along, index, nowhere))
+  if (index.numel > 0) putIndexed(op, target, anyScalarTensor(value, self.type), alongDim(target, along, index, nowhere))
   return target
 }
 
@@ -63,7 +66,7 @@ export function scatter_src(self: Tensor, dim: number, index: Tensor, src: Tenso
   return scatterTensor('copy', 'scatter', self, dim, index, src, out)
 }
 
-export function scatter_value(self: Tensor, dim: number, index: Tensor, value: Scalar, out?: Tensor): Tensor {
+export function scatter_value(self: Tensor, dim: number, index: Tensor, value: AnyScalar, out?: Tensor): Tensor {
   return scatterScalar('copy', 'scatter', self, dim, index, value, out)
 }
 
@@ -71,7 +74,7 @@ export function scatter_reduce_src(self: Tensor, dim: number, index: Tensor, src
   return scatterTensor(putOf(reduce), 'scatter', self, dim, index, src, out)
 }
 
-export function scatter_value_reduce(self: Tensor, dim: number, index: Tensor, value: Scalar, reduce: string, out?: Tensor): Tensor {
+export function scatter_value_reduce(self: Tensor, dim: number, index: Tensor, value: AnyScalar, reduce: string, out?: Tensor): Tensor {
   return scatterScalar(putOf(reduce), 'scatter', self, dim, index, value, out)
 }
 
@@ -163,7 +166,8 @@ function checkSlices(operator: string, self: Tensor, dim: number, index: Tensor,
 }
 
 /** torch.index_add: adds alpha * source slices to the slices that `index` names. */
-export function index_add(self: Tensor, dim: number, index: Tensor, source: Tensor, alpha: Scalar, out?: Tensor): Tensor {
+export function index_add(self: Tensor, dim: number, index: Tensor, given: Tensor, factor: AnyScalar, out?: Tensor): Tensor {
+  const [source, alpha] = factor instanceof Complex ? [mul_out(given, factor), 1] : [given, notComplex(factor)]
   const along = wrapDim(dim, self.dim)
   checkIndexType(index, 'index_add', [DType.int32, DType.int64])
   checkSlices('index_add', self, along, index, source)

@@ -1,14 +1,14 @@
 import { PtliteError } from '../../error.js'
-import { readTensor, writeTensor } from '../../tensor/data.js'
-import { DType } from '../../tensor/dtype.js'
+import { writeTensor } from '../../tensor/data.js'
+import { DType, isComplex } from '../../tensor/dtype.js'
 import { readInts } from '../../tensor/host-values.js'
 import { Float } from '../../tensor/scalar.js'
-import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { transpose } from '../../tensor/view.js'
 import { narrow } from '../../tensor/axes.js'
 import { linalg_lu_factor_ex } from './decompose.js'
-import { checkSquare, identity, linalg_det, linalg_slogdet, linalg_solve } from './linalg.js'
+import { type ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
+import { adjoint, checkSquare, identity, linalg_det, linalg_slogdet, linalg_solve } from './linalg.js'
 import { contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
 import { deliverAllExact, type Outs } from '../support/deliver.js'
 import { reshaped, scalarTensor } from '../support/make.js'
@@ -49,10 +49,10 @@ function withoutSingular(a: Tensor, info: Tensor): Tensor {
 
 type Factored = [factors: Tensor, pivots: Tensor, info: Tensor]
 
-/** PyTorch factors contiguous matrices as their transposes, which lie column by column in memory as LAPACK wants them. */
+/** PyTorch factors contiguous real matrices as their transposes, which lie column by column in memory as LAPACK wants them. */
 function factored(operator: string, a: Tensor): Factored {
   checkSquare(operator, a)
-  return linalg_lu_factor_ex(a.isContiguous ? transpose(a, -2, -1) : a, true, false)
+  return linalg_lu_factor_ex(a.isContiguous && !isComplex(a.type) ? transpose(a, -2, -1) : a, true, false)
 }
 
 /** x with a x = b (x a = b unless `left`), the LU factors and pivots of a, or its transpose, and the first zero pivot per matrix or 0. */
@@ -88,37 +88,42 @@ export function _linalg_slogdet(a: Tensor, ...outs: Outs): [Tensor, Tensor, Tens
   return deliverAllExact([sign, logabs, factors, pivots], outs, 'linalg_slogdet')
 }
 
-/** Lower Cholesky factor of the n x n matrix at `from`, in place; gives the order of the first minor that is not positive definite, or 0. */
-function choleskyInPlace(a: Float32Array | Float64Array, from: number, n: number): number {
-  const at = (r: number, c: number): number => from + r * n + c
+/** Lower Cholesky factor, in place; gives the order of the first minor that is not positive definite, or 0. */
+function choleskyInPlace({ re, im, rows: n }: ComplexMatrix): number {
   let failed = 0
   for (let c = 0; c < n && failed === 0; c++) {
+    const diagonal = c * n + c
     for (let r = c; r < n && failed === 0; r++) {
-      let value = a[at(r, c)]!
-      for (let k = 0; k < c; k++) value -= a[at(r, k)]! * a[at(c, k)]!
-      if (r > c) a[at(r, c)] = value / a[at(c, c)]!
-      else if (!(value <= 0)) a[at(c, c)] = Math.sqrt(value)
-      else {
-        a[at(c, c)] = value
-        failed = c + 1
+      const at = r * n + c
+      let [x, y] = [re[at]!, r === c ? 0 : im[at]!]
+      for (let k = 0; k < c; k++) {
+        const [p, q] = [r * n + k, c * n + k]
+        x -= re[p]! * re[q]! + im[p]! * im[q]!
+        y -= im[p]! * re[q]! - re[p]! * im[q]!
       }
+      if (r > c) {
+        re[at] = x / re[diagonal]!
+        im[at] = y / re[diagonal]!
+        continue
+      }
+      im[at] = 0
+      re[at] = x <= 0 ? x : Math.sqrt(x)
+      if (x <= 0) failed = c + 1
     }
   }
-  for (let r = 0; r < n; r++) a.fill(0, at(r, r) + 1, at(r, n))
+  for (const part of [re, im]) for (let r = 0; r < n; r++) part.fill(0, r * n + r + 1, (r + 1) * n)
   return failed
 }
 
 /** As linalg_cholesky; gives per matrix 0, or the order of its first minor that is not positive definite. */
 export function linalg_cholesky_ex(self: Tensor, upper: boolean, checkErrors: boolean, ...outs: Outs): [Tensor, Tensor] {
-  const n = checkSquare('linalg_cholesky', self)
+  checkSquare('linalg_cholesky', self)
   // where upper, the other triangle is not read
-  const values = readTensor(contiguousOf(upper ? transpose(self, -2, -1) : self)) as Float32Array | Float64Array
-  const batch = self.shape.slice(0, -2)
-  const codes = Int32Array.from({ length: numelOf(batch) }, (_, i) => choleskyInPlace(values, i * n * n, n))
-  const factor = empty(self.shape, self.type)
-  writeTensor(factor, values)
-  const info = empty(batch, DType.int32)
+  const matrices = readMatrices(upper ? adjoint(self) : self)
+  const codes = Int32Array.from(matrices, choleskyInPlace)
+  const factor = tensorOfMatrices(matrices, self.shape, self.type)
+  const info = empty(self.shape.slice(0, -2), DType.int32)
   writeTensor(info, codes)
   if (checkErrors) _linalg_check_errors(info, 'linalg.cholesky_ex', self.dim === 2)
-  return deliverAllExact([upper ? contiguousOf(transpose(factor, -2, -1)) : factor, info], outs, 'linalg_cholesky_ex')
+  return deliverAllExact([upper ? contiguousOf(adjoint(factor)) : factor, info], outs, 'linalg_cholesky_ex')
 }

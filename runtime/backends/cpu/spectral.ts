@@ -1,13 +1,15 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { viewAsComplex } from '../../tensor/complex.js'
-import { type DType, isFloating } from '../../tensor/dtype.js'
+import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
+import { type DType, isComplex, isFloating } from '../../tensor/dtype.js'
 import { promoteTypes } from '../../tensor/promote-types.js'
+import { Complex } from '../../tensor/scalar.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { view } from '../../tensor/view.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { filled, zerosOf } from '../support/make.js'
 import type { CPU } from '../support/generated/interfaces.js'
+import { add_out, mul_out } from './binary.js'
 import { constant_pad_nd, pad } from './padding.js'
 
 /** The window in the middle of `nFft` zeros. */
@@ -24,7 +26,9 @@ function fullWindow(window: Tensor | null, nFft: number, length: number, type: D
  * has n_fft values; with `alignToWindow` where it has those of the window, zeros standing for what is missing at the ends.
  */
 export const stft: CPU['stft'] = (self, nFft, hopLength, winLength, window, normalized, onesided, returnComplex, alignToWindow = null) => {
-  if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `stft: expected a floating point dtype, found ${self.dtype}`)
+  if (!isFloating(self.type) && !isComplex(self.type)) {
+    throw new PtliteError('INVALID_DTYPE', `stft: expected a floating point or complex dtype, found ${self.dtype}`)
+  }
   const hop = hopLength ?? Math.floor(nFft / 4)
   const width = winLength ?? nFft
   checkRank(self)
@@ -35,6 +39,12 @@ export const stft: CPU['stft'] = (self, nFft, hopLength, winLength, window, norm
   check(window === null || (window.dim === 1 && window.numel === width), () =>
     `stft: expected a window of ${width} elements, found [${window!.shape.join(', ')}]`,
   ) // prettier-ignore
+  if (isComplex(self.type) || (window !== null && isComplex(window.type))) {
+    check(onesided !== true, () => 'stft: spectra of complex signals and windows are not symmetric; onesided cannot be True')
+    const half = (x: Tensor, w: Tensor | null): Tensor => stft(x, nFft, hopLength, winLength, w, normalized, false, true, alignToWindow)
+    const spectrum = ofParts(self, (x) => (window === null ? half(x, null) : ofParts(window, (w) => half(x, w))))
+    return returnComplex === false ? viewAsReal(spectrum) : spectrum
+  }
   const type = window === null ? self.type : promoteTypes(self.type, window.type)
   const batch = self.dim === 2 ? self.shape[0]! : 1
   const margin = alignToWindow === true ? Math.floor((nFft - width) / 2) : 0
@@ -64,6 +74,12 @@ export const stft: CPU['stft'] = (self, nFft, hopLength, winLength, window, norm
     out: out.address,
   })
   return pairsOrComplex(out, returnComplex)
+}
+
+/** What `f`, which is linear and gives complex numbers, makes of real or complex ones. */
+function ofParts(x: Tensor, f: (part: Tensor) => Tensor): Tensor {
+  if (!isComplex(x.type)) return f(x)
+  return add_out(f(partOf(x, 0)), mul_out(f(partOf(x, 1)), new Complex(0, 1)), 1)
 }
 
 function checkRank(self: Tensor): void {

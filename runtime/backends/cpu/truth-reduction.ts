@@ -1,13 +1,16 @@
 import { PtliteError } from '../../error.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
 import { checkOutType, deliver } from '../support/deliver.js'
 import { computeType, reduce } from '../support/reduce.js'
+import { complexTruth } from './complex-arithmetic.js'
 
 /** An empty list of dims folds none. */
 function truth(op: 'any' | 'all', self: Tensor, dims: number[] | null, keepdim: boolean, out?: Tensor): Tensor {
   if (out !== undefined && out.type !== DType.bool && out.type !== DType.uint8) checkOutType(out, DType.bool, op)
+  if (holdsComplex(self)) return truth(op, complexTruth(self), dims, keepdim, out)
   const type = self.type === DType.uint8 ? DType.uint8 : DType.bool
   if (dims?.length === 0) return deliver(castTo(castTo(self, DType.bool), type), out)
   return deliver(reduce(op, self, dims, keepdim, type, { compute: computeType(self.type) }), out)
@@ -52,6 +55,7 @@ export function _is_all_true(self: Tensor): Tensor {
 }
 
 export function count_nonzero_dim_IntList(self: Tensor, dim: number[]): Tensor {
+  if (holdsComplex(self)) return count_nonzero_dim_IntList(complexTruth(self), dim)
   return reduce('count_nonzero', self, dim, false, DType.int64, { compute: computeType(self.type) })
 }
 

@@ -1,11 +1,15 @@
 import { PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
 import { isFloating } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { deliver } from '../support/deliver.js'
 import { reducedDims } from '../../shapes/dims.js'
 import { computeType, splitDims } from '../support/reduce.js'
+import { add_out } from './binary.js'
+import { onParts } from './complex-functions.js'
+import { sqrt_out } from './unary.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
 export type Dims = readonly number[] | null
@@ -19,6 +23,7 @@ export function moments(
   root: boolean,
   wantMean: boolean,
 ): [Tensor, Tensor | null] {
+  if (holdsComplex(self)) return complexMoments(self, dims, correction, keepdim, root, wantMean)
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `std and var: expected a floating point dtype, found ${self.dtype}`)
   const split = splitDims(self, reducedDims(dims, self.dim), keepdim)
   const spread = empty(split.shape, self.type)
@@ -43,6 +48,25 @@ export function moments(
     })
   }
   return [spread, mean]
+}
+
+/** The variance of complex numbers is the sum of those of their parts, and real. */
+function complexMoments(
+  self: Tensor,
+  dims: Dims,
+  correction: number,
+  keepdim: boolean,
+  root: boolean,
+  wantMean: boolean,
+): [Tensor, Tensor | null] {
+  const parts: Tensor[] = []
+  const mean = onParts(self, (part) => {
+    const [spread, center] = moments(part, dims, correction, keepdim, false, true)
+    parts.push(spread)
+    return center!
+  })
+  const sum = add_out(parts[0]!, parts[1]!, 1)
+  return [root ? sqrt_out(sum) : sum, wantMean ? mean : null]
 }
 
 function one(self: Tensor, dims: Dims, correction: number, keepdim: boolean, root: boolean, out?: Tensor): Tensor {

@@ -1,6 +1,7 @@
 import { PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { canCast, type DType, dtypeName, isFloating } from '../../tensor/dtype.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
+import { canCast, type DType, dtypeName, isComplex, isFloating, realOf } from '../../tensor/dtype.js'
 import { promoteTypes } from '../../tensor/promote-types.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
@@ -11,6 +12,7 @@ import { computeType as realType } from '../support/real.js'
 import { reduce, type ReduceOpName } from '../support/reduce.js'
 import { reducedDims, reducedShape } from '../../shapes/dims.js'
 import { zerosOf } from '../support/make.js'
+import { abs_out } from './unary.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
 /** The fold that computes the norm of this order; general orders also need `p`. */
@@ -26,12 +28,21 @@ function vectorNorm(self: Tensor, order: number, dim: readonly number[] | null, 
   return reduce(foldOf(order), castTo(self, type), dim, keepdim, type, { p: order })
 }
 
+/** Norms of complex numbers are those of their absolute values, in the real dtype of as many bits. */
+function sizesOf(self: Tensor, dtype: DType | null): [Tensor, DType | null] {
+  if (!holdsComplex(self)) return [self, dtype]
+  if (dtype !== null && !isComplex(dtype))
+    throw new PtliteError('INVALID_DTYPE', `norm: expected a complex dtype, found ${dtypeName(dtype)}`)
+  return [abs_out(dtype === null ? self : castTo(self, dtype)), dtype === null ? null : realOf(dtype)]
+}
+
 function floatingType(operator: string, what: string, type: DType): DType {
   if (!isFloating(type)) throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating point ${what}, found ${dtypeName(type)}`)
   return type
 }
 
-function norm(self: Tensor, p: Scalar | null, dim: readonly number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
+function norm(given: Tensor, p: Scalar | null, dim: readonly number[] | null, keepdim: boolean, asked: DType | null, out?: Tensor): Tensor {
+  const [self, dtype] = sizesOf(given, asked)
   if (dtype === null) floatingType('norm', 'input', self.type)
   const type = floatingType('norm', 'dtype', dtype ?? self.type)
   if (self.numel === 0) return deliver(zerosOf(reducedShape(self.shape, reducedDims(dim, self.dim), keepdim), type), out)
@@ -55,7 +66,8 @@ export const norm_ScalarOpt_dim_dtype: CPU['norm_ScalarOpt_dim_dtype'] = (self, 
   norm(self, p, dim, keepdim, dtype, out)
 
 /** torch.linalg.vector_norm. Orders without an identity need elements in each folded dim. */
-export const linalg_vector_norm: CPU['linalg_vector_norm'] = (self, ord, dim, keepdim, dtype, out) => {
+export const linalg_vector_norm: CPU['linalg_vector_norm'] = (given, ord, dim, keepdim, asked, out) => {
+  const [self, dtype] = sizesOf(given, asked)
   floatingType('linalg_vector_norm', 'input', self.type)
   const type = floatingType('linalg_vector_norm', 'dtype', dtype ?? self.type)
   if (promoteTypes(self.type, type) !== type || !canCast(self.type, type)) {
@@ -71,7 +83,8 @@ export const linalg_vector_norm: CPU['linalg_vector_norm'] = (self, ord, dim, ke
 }
 
 /** The sum of |x|^ord over `dim` (null: all): linalg_vector_norm without its root. */
-export function linalg__powsum(self: Tensor, ord: Scalar, dim: number[] | null, keepdim: boolean, dtype: DType | null): Tensor {
+export function linalg__powsum(given: Tensor, ord: Scalar, dim: number[] | null, keepdim: boolean, asked: DType | null): Tensor {
+  const [self, dtype] = sizesOf(given, asked)
   const type = floatingType('linalg__powsum', 'dtype', dtype ?? self.type)
   const inner = realType(type)
   const sizes = runUnary(kernels.unary, kernels.UnaryOp.abs, castTo(self, inner), inner, computeFor(inner), undefined)

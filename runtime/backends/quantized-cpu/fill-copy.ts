@@ -96,8 +96,8 @@ function maskedFill(self: Tensor, mask: Tensor, value: Scalar | Tensor): Tensor 
   return self
 }
 
-export function masked_fill__Scalar(self: Tensor, mask: Tensor, value: Scalar): Tensor {
-  return maskedFill(self, mask, value)
+export function masked_fill__Scalar(self: Tensor, mask: Tensor, value: AnyScalar): Tensor {
+  return maskedFill(self, mask, notComplex(value))
 }
 
 export function masked_fill__Tensor(self: Tensor, mask: Tensor, value: Tensor): Tensor {
@@ -108,8 +108,8 @@ function maskedCopy(self: Tensor, mask: Tensor, value: Scalar | Tensor): Tensor 
   return maskedFill(contiguousCopy(expandTo(self, broadcastShapes(self.shape, mask.shape))), mask, value)
 }
 
-export function masked_fill_Scalar(self: Tensor, mask: Tensor, value: Scalar): Tensor {
-  return maskedCopy(self, mask, value)
+export function masked_fill_Scalar(self: Tensor, mask: Tensor, value: AnyScalar): Tensor {
+  return maskedCopy(self, mask, notComplex(value))
 }
 
 export function masked_fill_Tensor(self: Tensor, mask: Tensor, value: Tensor): Tensor {

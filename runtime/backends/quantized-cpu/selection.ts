@@ -1,5 +1,5 @@
 import { check } from '../../error.js'
-import { Float, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { index_Tensor } from '../cpu/advanced-index.js'
 import { embedding } from '../cpu/embedding.js'
@@ -85,7 +85,7 @@ export const quantized_embedding: QuantizedCPU['quantized_embedding'] = (weight,
   finish(embedding(integers(weight, 'embedding'), indices, paddingIdx, scaleByFrequency, sparse), weight)
 
 /** The value for the padding is quantized with the parameters of `self`. */
-export function constant_pad_nd(self: Tensor, pad: number[], value: Scalar, out?: Tensor): Tensor {
+export function constant_pad_nd(self: Tensor, pad: number[], value: AnyScalar, out?: Tensor): Tensor {
   perTensor(self, 'constant_pad_nd')
   const result = padConstant(self, pad, value)
   return out === undefined ? result : adopt(out, result)

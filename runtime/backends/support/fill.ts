@@ -2,12 +2,13 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { partOf } from '../../tensor/complex.js'
 import { holdsComplex } from '../../tensor/complex-tensor.js'
-import { DType, dtypeName } from '../../tensor/dtype.js'
+import { DType, dtypeName, isComplex } from '../../tensor/dtype.js'
 import { denseLoop, planLoop } from '../../tensor/iterator.js'
 import { type AnyScalar, Complex, Float, type Scalar } from '../../tensor/scalar.js'
 import { checkInRange, scalarBits } from '../../tensor/scalar-bits.js'
-import type { Tensor } from '../../tensor/tensor.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
+import { scalarTensor } from './make.js'
 
 /** Sets every element to a scalar, converted to the dtype of `self`; throws INVALID_ARGUMENT out of its range, or for a number with an imaginary part where only bools and complex tensors take it. The integers of quantized tensors are set as they are. */
 export function fillScalar(self: Tensor, value: AnyScalar): void {
@@ -25,6 +26,14 @@ function realValue({ re, im }: Complex, type: DType): Scalar {
   if (type === DType.bool) return re !== 0 || im !== 0
   check(im === 0, () => `the complex number (${re}, ${im}) cannot be converted to ${dtypeName(type)} without overflow`)
   return new Float(re)
+}
+
+/** A 0-d tensor of this number. */
+export function anyScalarTensor(value: AnyScalar, type: DType): Tensor {
+  if (!isComplex(type) && !(value instanceof Complex)) return scalarTensor(value, type)
+  const t = empty([], type)
+  fillScalar(t, value)
+  return t
 }
 
 function fillReal(self: Tensor, value: Scalar): void {

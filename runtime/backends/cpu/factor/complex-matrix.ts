@@ -45,14 +45,19 @@ export class ComplexMatrix {
   }
 }
 
-/** Throws INVALID_DTYPE unless the tensor holds float32, float64, complex64 or complex128 matrices. */
-export function checkAnyMatrices(operator: string, t: Tensor): void {
+/** Throws INVALID_DTYPE unless the tensor is of float32, float64, complex64 or complex128. */
+export function checkPrecise(operator: string, t: Tensor): void {
   if (t.type !== DType.float32 && t.type !== DType.float64 && !isComplex(t.type)) {
     throw new PtliteError(
       'INVALID_DTYPE',
       `${operator}: expected a floating-point or complex tensor in single or double precision, found ${t.dtype}`,
     )
   }
+}
+
+/** checkPrecise, and that the tensor holds matrices. */
+export function checkAnyMatrices(operator: string, t: Tensor): void {
+  checkPrecise(operator, t)
   check(t.dim >= 2, () => `${operator}: expected matrices, found shape ${shapeText(t.shape)}`)
 }
 

@@ -1,7 +1,9 @@
 import { PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { DType } from '../../../tensor/dtype.js'
+import { holdsComplex } from '../../../tensor/complex-tensor.js'
+import { DType, isComplex } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { complexBilinear } from '../complex-arithmetic.js'
 import { castTo, contiguousOf } from '../../support/copy.js'
 import { checkConv, type ConvSettings, convSizes, transposedSizes } from '../../../shapes/convolution.js'
 import { PackSide, packedWeight } from '../../support/packed-weight.js'
@@ -14,9 +16,9 @@ import { checkReal, computeTypeOrLong, dense, denseAddress } from '../../support
 /** Images, channels, pixels. */
 export const CONV_AXES: BlockAxes = { row: 1, column: 2 }
 
-/** Throws INVALID_DTYPE unless all are of one floating-point dtype, or int64. */
+/** Throws INVALID_DTYPE unless all are of one floating-point or complex dtype, or int64. */
 function checkTypes(operator: string, input: Tensor, weight: Tensor, bias: Tensor | null): void {
-  if (input.type !== DType.int64) checkReal(operator, input.type)
+  if (input.type !== DType.int64 && !isComplex(input.type)) checkReal(operator, input.type)
   if (input.type === weight.type && (bias === null || bias.type === input.type)) return
   const found = [input, weight, ...(bias === null ? [] : [bias])].map((t) => t.dtype).join(', ')
   throw new PtliteError('INVALID_DTYPE', `${operator}: expected input, weight and bias of the same dtype, found ${found}`)
@@ -38,6 +40,9 @@ export function convolve(
   post: PostOps | null = null,
 ): Tensor {
   checkTypes(operator, input, weight, bias)
+  if (holdsComplex(input)) {
+    return complexBilinear((x, w, b) => convolve(operator, x, contiguousOf(w), b, settings, behind), input, weight, bias)
+  }
   checkConv(operator, input, weight, bias, settings, false)
   const sizes = convSizes(operator, input, weight, settings, behind)
   const { type } = input
@@ -86,6 +91,9 @@ export function convolveTransposed(
   clamp: Clamp | null = null,
 ): Tensor {
   checkTypes(operator, input, weight, bias)
+  if (holdsComplex(input)) {
+    return complexBilinear((x, w, b) => convolveTransposed(operator, x, w, b, settings, outputPadding), input, weight, bias)
+  }
   checkConv(operator, input, weight, bias, settings, true)
   const sizes = transposedSizes(operator, input, weight, settings, outputPadding)
   const { type } = input

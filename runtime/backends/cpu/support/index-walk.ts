@@ -1,6 +1,8 @@
 import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { Limit } from '../../../native/generated/numbers.js'
+import { viewAsReal } from '../../../tensor/complex.js'
+import { holdsComplex } from '../../../tensor/complex-tensor.js'
 import { DType, type DType as Type } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
@@ -87,6 +89,17 @@ export function getIndexed(out: Tensor, self: Tensor, walk: IndexedWalk, wrap: b
   })
 }
 
+/** The same walk over the pairs of real numbers that complex ones are. */
+function pairWalk({ shape, indexed, plain, indices }: IndexedWalk): IndexedWalk {
+  const twice = (strides: readonly number[], last: number): number[] => [...strides.map((s) => 2 * s), last]
+  return {
+    shape: [...shape, 2],
+    indexed: twice(indexed, 1),
+    plain: twice(plain, 1),
+    indices: indices.map((o) => ({ ...o, strides: [...o.strides, 0], step: 2 * o.step })),
+  }
+}
+
 /** self[walk + indices] = op(self[...], src[walk]); `plain` strides are those of `src`. Throws for an index out of range. */
 export function putIndexed(
   op: keyof typeof kernels.PutOp,
@@ -96,6 +109,11 @@ export function putIndexed(
   { wrap = false, alpha = 1 }: { readonly wrap?: boolean; readonly alpha?: number } = {},
 ): void {
   if (walk.shape.includes(0)) return
+  if (op !== 'copy' && holdsComplex(self)) {
+    check(op !== 'multiply', () => 'products of complex numbers at indices are not supported')
+    putIndexed(op, viewAsReal(self), viewAsReal(src), pairWalk(walk), { wrap, alpha })
+    return
+  }
   const frame = frameOf(walk)
   kernels.index_put({
     op: kernels.PutOp[op],

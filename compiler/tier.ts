@@ -11,7 +11,7 @@ import { endsCall, type Limits } from '../runtime/limits.js'
 import { reachable, visitTensors } from '../program/reach.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
-import type { Value } from '../runtime/tensor/value.js'
+import { type DictKey, listType, setListType, Tuple, type Value } from '../runtime/tensor/value.js'
 import type { Plan } from './executor/plan.js'
 import { type Call, DeliveredCall } from './call.js'
 import { type CompiledCall, compileCall } from './compiled-call.js'
@@ -24,7 +24,7 @@ import { ModuleParts } from './record/module-parts.js'
 import { type Recording, recorderOf, type Refusal } from './record/recorder.js'
 import type { RegionRecording } from './record/region.js'
 import { Signature } from './record/signature.js'
-import type { StateParts } from './record/state-signature.js'
+import { isContainer, type StateParts } from './record/state-signature.js'
 import { methodRegions, recordRegions } from './regions/method-regions.js'
 import { fitsStart, matchStart } from './regions/region.js'
 import type { RegionHost } from './regions/runner.js'
@@ -175,24 +175,23 @@ export class TieredModule implements RegionHost {
     return state.kind === 'recorded' || (state.kind !== 'compiled' && attempts < MAX_ATTEMPTS)
   }
 
-  /** What became of arguments of the form that `args` have now: the method may change those that are lists and dicts. */
+  /** What became of arguments of this form. Each call gets lists and dicts of its own, since the method may change them. */
   private compiledFor(fn: LinkedFunction, args: readonly Value[]): Entry {
     const plans = this.plansOf(fn)
-    let entry = this.find(fn, args)
-    if (entry === undefined) {
-      const signature = Signature.of(args)
-      if (signature === null)
-        throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() cannot be compiled for arguments that are objects`)
-      entry = addEntry(plans, signature, args)
-    }
-    const inputs = entry.signature.match(args)!
+    const signature = Signature.of(args)
+    if (signature === null)
+      throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() cannot be compiled for arguments that are objects`)
+    let entry = this.find(fn, args) ?? addEntry(plans, signature, args)
     this.busy = true
     try {
       for (let calls = 0; calls <= MAX_ATTEMPTS && this.mayLearn(entry); calls++) {
+        const given = copyContainers(args)
+        const inputs = signature.match(given)!
         const { regions } = entry
-        const result = regions === null ? this.callEntry(fn, entry, inputs, args) : regions.call(args, this.startOf(entry, args) ?? null)
+        const result = regions === null ? this.callEntry(fn, entry, inputs, given) : regions.call(given, this.startOf(entry, given) ?? null)
         this.discard(result, inputs)
-        entry = this.find(fn, args) ?? entry
+        // the state that the call has left may be of another form
+        entry = this.find(fn, args) ?? addEntry(plans, signature, args)
       }
     } finally {
       this.busy = false
@@ -587,6 +586,26 @@ const TOO_FEW = 'interpreted: there are too few operators for a plan'
 
 function isHopeless({ state, attempts }: Entry): boolean {
   return state.kind === 'refused' && attempts >= MAX_ATTEMPTS
+}
+
+/** The same arguments in other lists, tuples and dicts; what occurs twice does so in the copy. */
+function copyContainers(args: readonly Value[]): Value[] {
+  const copies = new Map<Value, Value>()
+  const copy = (value: Value): Value => {
+    if (!isContainer(value)) return value
+    const known = copies.get(value)
+    if (known !== undefined) return known
+    if (value instanceof Tuple) return new Tuple(value.items.map(copy), value.fields)
+    const made: Value[] | Map<DictKey, Value> = Array.isArray(value) ? [] : new Map<DictKey, Value>()
+    copies.set(value, made)
+    if (Array.isArray(made)) {
+      for (const item of value as Value[]) made.push(copy(item))
+      const type = listType(value as Value[])
+      if (type !== undefined) setListType(made, type)
+    } else for (const [key, item] of value as Map<DictKey, Value>) made.set(key, copy(item))
+    return made
+  }
+  return args.map(copy)
 }
 
 /** A plan and what it depends on, where there is one. */

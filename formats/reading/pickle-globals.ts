@@ -10,7 +10,8 @@ import { PickleGlobal, SCHEME } from '../containers/pickle/global.js'
 import { scalarTypeOf } from '../containers/pickle/storage-class.js'
 import { setDictType } from '../containers/dict-types.js'
 import { quantOf } from './quantization.js'
-import { type TensorPool, unsupportedValue } from './tensor-pool.js'
+import { sparseOf } from './sparse.js'
+import type { TensorPool } from './tensor-pool.js'
 import type { PickleMeaning } from '../containers/pickle/unpickler.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 
@@ -136,7 +137,8 @@ function callsOf(pool: TensorPool): Calls {
     'torch._utils._rebuild_tensor_v2': (args) => tensorOf(args, null),
     // storage, offset, sizes, strides, qparams, requires_grad, hooks
     'torch._utils._rebuild_qtensor': (args) => tensorOf(args, quantOf(args[4], pool)),
-    'torch._utils._rebuild_sparse_tensor': () => unsupportedValue('a sparse tensor'),
+    // layout, size, requires_grad, indices (of a compressed layout two tensors), values, hooks
+    'torch._utils._rebuild_sparse_tensor': (args) => sparseOf(args, pool),
     'torch._utils._rebuild_parameter': ([value]) => {
       if (!(value instanceof Tensor)) throw unexpected('a tensor as parameter', value)
       return value

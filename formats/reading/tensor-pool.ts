@@ -92,6 +92,13 @@ export class TensorPool {
     return tensor
   }
 
+  /** Takes over a tensor that was made of others of this file. */
+  adopt(tensor: Tensor): Tensor {
+    tensor.pinned = true
+    this.tensors.push(tensor)
+    return tensor
+  }
+
   /** The numbers of a 1-d tensor of the file: scales, zero points, configurations. */
   numbers(tensor: Value | undefined): number[] {
     const fits =

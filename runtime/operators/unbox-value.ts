@@ -65,7 +65,7 @@ export function toDType(v: Value, arg: number): DType {
   return typeof v === 'string' ? dtypeFromName(v) : wrongType(v, arg)
 }
 
-const LAYOUTS: Readonly<Record<string, number>> = { strided: 0, sparse: 1, sparse_coo: 1, sparse_csr: 2, _mkldnn: 3 }
+const LAYOUTS: Readonly<Record<string, number>> = { strided: 0, sparse: 1, sparse_coo: 1, sparse_csr: 2, _mkldnn: 3, sparse_csc: 4 }
 const MEMORY_FORMATS: Readonly<Record<string, number>> = {
   contiguous: MemoryFormat.contiguous,
   contiguous_format: MemoryFormat.contiguous,

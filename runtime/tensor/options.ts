@@ -2,7 +2,7 @@ import type { DType } from './dtype.js'
 import type { Device } from './value.js'
 
 /** at::Layout numbers. */
-export const Layout = { strided: 0, sparse: 1 } as const
+export const Layout = { strided: 0, sparse: 1, sparseCsr: 2, sparseCsc: 4 } as const
 /** at::MemoryFormat numbers. */
 export const MemoryFormat = { contiguous: 0, preserve: 1, channelsLast: 2, channelsLast3d: 3 } as const
 

@@ -324,7 +324,7 @@ export const PARTS: readonly Part[] = [
     name: 'model-rare',
     files: [
       ...compiler('plan-info', 'record/signature-text'),
-      ...['ptl/source-range', 'reading/quantization', 'refuse'].map((name) => `formats/${name}.ts`),
+      ...['ptl/source-range', 'reading/quantization', 'reading/sparse', 'refuse'].map((name) => `formats/${name}.ts`),
       ...within('program')(
         'data-flow',
         'disassemble',

@@ -59,11 +59,11 @@ export function internal_overlap(self: Tensor): Int {
 }
 
 export function layout(a: Tensor): number {
-  return a instanceof SparseTensor ? Layout.sparse : Layout.strided
+  return a instanceof SparseTensor ? a.layout : Layout.strided
 }
 
 export function is_sparse(a: Tensor): boolean {
-  return a instanceof SparseTensor
+  return layout(a) === Layout.sparse
 }
 
 export function is_cpu(_a: Tensor): boolean {

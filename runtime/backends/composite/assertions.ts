@@ -40,7 +40,7 @@ export const _assert_tensor_metadata: Composite['_assert_tensor_metadata'] = (a,
   if (stride !== null && stride.join() !== a.strides.join()) differs('strides', shapeText(stride), shapeText(a.strides))
   if (dtype !== null && dtype !== a.type) differs('dtype', dtypeName(dtype), a.dtype)
   if (device !== null && device.type !== 'cpu') differs('device', device.toString(), 'cpu')
-  const own = a instanceof SparseTensor ? Layout.sparse : Layout.strided
+  const own = a instanceof SparseTensor ? a.layout : Layout.strided
   if (layout !== null && layout !== own) differs('layout', `layout ${layout}`, `layout ${own}`)
 }
 

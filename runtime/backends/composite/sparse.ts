@@ -6,16 +6,25 @@ import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { contiguousStrides, numelOf, shapeText, wrapDim } from '../../tensor/shape.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { reducedDims } from '../../shapes/dims.js'
+import { select, transpose } from '../../tensor/view.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 import { zerosOf } from '../support/make.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
-/** Sparse tensors in coordinate form: made, put in order and made dense. All other operators take dense tensors. */
+/** Sparse tensors: made, put in order and made dense. Of other operators products of matrices take them (../cpu/sparse-matmul.ts). */
 
-function sparse(self: Tensor): SparseTensor {
+function anySparse(self: Tensor): SparseTensor {
   if (!(self instanceof SparseTensor)) throw new PtliteError('INVALID_ARGUMENT', `expected a sparse tensor, found a dense one`)
   return self
+}
+
+/** In coordinate form. */
+function sparse(self: Tensor): SparseTensor {
+  const source = anySparse(self)
+  check(source.layout === Layout.sparse, () => 'expected a sparse tensor in coordinate form, found one of a compressed layout')
+  return source
 }
 
 function checkParts(indices: Tensor, values: Tensor): void {
@@ -133,7 +142,24 @@ export function indices(self: Tensor): Tensor {
 }
 
 export function values(self: Tensor): Tensor {
-  return shared(ordered(self).values)
+  const source = anySparse(self)
+  return shared((source.layout === Layout.sparse ? ordered(source) : source).values)
+}
+
+export function crow_indices(self: Tensor): Tensor {
+  return shared(anySparse(self).compressedIndices(Layout.sparseCsr).starts)
+}
+
+export function col_indices(self: Tensor): Tensor {
+  return shared(anySparse(self).compressedIndices(Layout.sparseCsr).plain)
+}
+
+export function ccol_indices(self: Tensor): Tensor {
+  return shared(anySparse(self).compressedIndices(Layout.sparseCsc).starts)
+}
+
+export function row_indices(self: Tensor): Tensor {
+  return shared(anySparse(self).compressedIndices(Layout.sparseCsc).plain)
 }
 
 export function sparse_dim(self: Tensor): number {
@@ -147,7 +173,129 @@ export function dense_dim(self: Tensor): number {
 export { sparse_dim as _dimI, dense_dim as _dimV }
 
 export function _nnz(self: Tensor): number {
-  return sparse(self).count
+  return anySparse(self).count
+}
+
+function compressedTensor(
+  layout: number | null,
+  starts: Tensor,
+  plain: Tensor,
+  given: Tensor,
+  size: readonly number[],
+  isChecked: boolean,
+): Tensor {
+  check(
+    layout === Layout.sparseCsr || layout === Layout.sparseCsc,
+    () => `expected the layout sparse_csr or sparse_csc, found number ${String(layout)}`,
+  )
+  const made = SparseTensor.compressed(layout, starts, plain, given, size)
+  // looks at the indices
+  if (isChecked) check(made.indices.dim === 2, () => 'expected indices of a matrix')
+  return made
+}
+
+/** The smallest size that holds all indices. */
+function compressedSize(layout: number | null, starts: Tensor, plain: Tensor): number[] {
+  const [along, across] = [starts.numel - 1, readInts(plain).reduce((most, n) => Math.max(most, n + 1), 0)]
+  return layout === Layout.sparseCsc ? [across, along] : [along, across]
+}
+
+const valuesIn = (values: Tensor, { dtype }: TensorOptions): Tensor => castTo(values, dtype ?? values.type)
+
+export const sparse_compressed_tensor_comp_plain_value_size: Composite['sparse_compressed_tensor_comp_plain_value_size'] = (
+  starts,
+  plain,
+  values,
+  size,
+  options,
+) => compressedTensor(options.layout, starts, plain, valuesIn(values, options), size, true)
+
+export const sparse_compressed_tensor_comp_plain_value: Composite['sparse_compressed_tensor_comp_plain_value'] = (
+  starts,
+  plain,
+  values,
+  options,
+) => compressedTensor(options.layout, starts, plain, valuesIn(values, options), compressedSize(options.layout, starts, plain), true)
+
+export const _sparse_compressed_tensor_unsafe: Composite['_sparse_compressed_tensor_unsafe'] = (starts, plain, values, size, options) =>
+  compressedTensor(options.layout, starts, plain, valuesIn(values, options), size, false)
+
+export const sparse_csr_tensor_crow_col_value_size: Composite['sparse_csr_tensor_crow_col_value_size'] = (
+  crow,
+  col,
+  values,
+  size,
+  options,
+) => compressedTensor(Layout.sparseCsr, crow, col, valuesIn(values, options), size, true)
+
+export function sparse_csr_tensor_crow_col_value(crow: Tensor, col: Tensor, values: Tensor, options: TensorOptions): Tensor {
+  return compressedTensor(Layout.sparseCsr, crow, col, valuesIn(values, options), compressedSize(Layout.sparseCsr, crow, col), true)
+}
+
+export const _sparse_csr_tensor_unsafe: Composite['_sparse_csr_tensor_unsafe'] = (crow, col, values, size, options) =>
+  compressedTensor(Layout.sparseCsr, crow, col, valuesIn(values, options), size, false)
+
+/** A matrix with its rows (or columns) compressed. */
+function compress(self: Tensor, denseDim: number | null, layout: number): Tensor {
+  check((denseDim ?? 0) === 0 && self.dim === 2, () => `expected a matrix without dense dimensions, found shape ${shapeText(self.shape)}`)
+  if (self instanceof SparseTensor && self.layout === layout) return self
+  const isRows = layout === Layout.sparseCsr
+  const upright = isRows ? self : self instanceof SparseTensor ? self.transposed() : transpose(self, 0, 1)
+  const source = sparse(coalesce(coordinates(upright)))
+  const places = readInts(source.indices)
+  const rows = upright.shape[0]!
+  const starts = new Array<number>(rows + 1).fill(0)
+  for (let i = 0; i < source.count; i++) starts[places[i]! + 1]!++
+  for (let row = 0; row < rows; row++) starts[row + 1]! += starts[row]!
+  return SparseTensor.compressed(layout, tensorOfInts(starts), tensorOfInts(places.slice(source.count)), source.values, self.shape)
+}
+
+/** Any tensor in coordinate form. */
+function coordinates(self: Tensor): Tensor {
+  if (!(self instanceof SparseTensor)) return to_sparse_sparse_dim(self, self.dim)
+  return self.layout === Layout.sparse ? self : new SparseTensor(self.indices, self.values, self.shape, self.layout === Layout.sparseCsr)
+}
+
+export function to_sparse_csr(self: Tensor, denseDim: number | null): Tensor {
+  return compress(self, denseDim, Layout.sparseCsr)
+}
+
+export function to_sparse_csc(self: Tensor, denseDim: number | null): Tensor {
+  return compress(self, denseDim, Layout.sparseCsc)
+}
+
+export { to_sparse_csr as _to_sparse_csr, to_sparse_csc as _to_sparse_csc }
+
+/** The sum of all values. */
+export function _sparse_sum(self: Tensor): Tensor {
+  return at.sum(sparse(self).values, null)
+}
+
+export function _sparse_sum_dtype(self: Tensor, dtype: DType): Tensor {
+  return at.sum(sparse(self).values, dtype)
+}
+
+/** Sums over some of the dimensions; sparse where a sparse dimension stays. */
+export function _sparse_sum_dim(self: Tensor, dim: number[]): Tensor {
+  const source = sparse(self)
+  const folded = reducedDims(dim, source.dim)
+  const dense = folded.flatMap((is, d) => (is && d >= source.sparseDim ? [d - source.sparseDim + 1] : []))
+  const values = dense.length === 0 ? source.values : at.sum_dim_IntList(source.values, dense, false, null)
+  const left = folded.slice(0, source.sparseDim).flatMap((is, d) => (is ? [] : [d]))
+  if (left.length === 0) return at.sum_dim_IntList(values, [0], false, null)
+  const shape = source.shape.filter((_, d) => !folded[d])
+  return coalesce(new SparseTensor(at.index_select(source.indices, 0, tensorOfInts(left)), values, shape, false))
+}
+
+/** The elements of a dense tensor where a sparse one has values. */
+export function sparse_mask(self: Tensor, mask: Tensor): Tensor {
+  const { indices, shape, sparseDim } = sparse(mask)
+  check(self.shape.join() === shape.join(), () => `sparse_mask: expected shape ${shapeText(shape)}, found ${shapeText(self.shape)}`)
+  const values = at.index_Tensor(
+    self,
+    Array.from({ length: sparseDim }, (_, d) => select(indices, 0, d)),
+  )
+  return new SparseTensor(indices, values, shape, sparse(mask).coalesced)
 }
 
 /** Takes all values out and gives the tensor another shape. */
@@ -169,7 +317,11 @@ export function sparseToDense(self: SparseTensor): Tensor {
 
 /** The last `denseDim` dimensions stay whole; only coordinates as layout. */
 export function to_sparse(self: Tensor, layout: number | null, blocksize: number[] | null, denseDim: number | null): Tensor {
-  check((layout ?? Layout.sparse) === Layout.sparse, () => `to_sparse: expected the layout sparse_coo, found number ${layout!}`)
+  if (layout === Layout.sparseCsr || layout === Layout.sparseCsc) return compress(self, denseDim, layout)
+  check(
+    (layout ?? Layout.sparse) === Layout.sparse,
+    () => `to_sparse: expected the layout sparse_coo, sparse_csr or sparse_csc, found number ${layout!}`,
+  )
   check(blocksize === null, () => 'to_sparse: blocks belong to other layouts than sparse_coo')
   check(denseDim === null || !(self instanceof SparseTensor), () => 'to_sparse: a sparse tensor keeps its dense dimensions')
   check(
@@ -182,18 +334,18 @@ export function to_sparse(self: Tensor, layout: number | null, blocksize: number
 /** The blocks of the trailing dimensions that are not all zero. */
 export function to_sparse_sparse_dim(self: Tensor, sparseDim: number): Tensor {
   check(sparseDim >= 0 && sparseDim <= self.dim, () => `expected 0 to ${self.dim} sparse dimensions, found ${sparseDim}`)
-  if (self instanceof SparseTensor) return self
+  if (self instanceof SparseTensor) return coordinates(self)
   const sizes = self.shape.slice(0, sparseDim)
   const block = self.shape.slice(sparseDim)
   const rows = viewOf(contiguousOf(self), [numelOf(sizes), numelOf(block)], [Math.max(numelOf(block), 1), 1])
   const found = readInts(at.nonzero(rows))
   const places = [...new Set(found.filter((_, i) => i % 2 === 0))]
   const steps = contiguousStrides(sizes)
-  const coordinates = sizes.flatMap((size, d) => places.map((place) => Math.floor(place / steps[d]!) % size))
+  const standing = sizes.flatMap((size, d) => places.map((place) => Math.floor(place / steps[d]!) % size))
   const taken = at.index_select(rows, 0, tensorOfInts(places))
   const shape = [places.length, ...block]
   return new SparseTensor(
-    tensorOfInts(coordinates, [sparseDim, places.length]),
+    tensorOfInts(standing, [sparseDim, places.length]),
     viewOf(taken, shape, contiguousStrides(shape)),
     self.shape,
     true,

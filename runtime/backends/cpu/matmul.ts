@@ -7,6 +7,8 @@ import { contiguousOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { PackSide, packedWeight } from '../support/packed-weight.js'
 import { asColumn, checkInner, scaledMatmul, shapeText } from '../support/matmul.js'
+import { SparseTensor } from '../../tensor/sparse.js'
+import { sparseLinear, sparseMatmul, sparseProduct } from './sparse-matmul.js'
 import { checkSameType, product } from '../support/product.js'
 
 export function checkRank(operator: string, name: string, t: Tensor, rank: number): void {
@@ -15,6 +17,7 @@ export function checkRank(operator: string, name: string, t: Tensor, rank: numbe
 
 /** [m, k] x [k, n]. */
 export function mm(self: Tensor, mat2: Tensor, out?: Tensor): Tensor {
+  if (self.isSparse || mat2.isSparse) return deliver(sparseProduct('mm', self, mat2), out)
   checkRank('mm', 'self', self, 2)
   checkRank('mm', 'mat2', mat2, 2)
   checkInner('mm', self, mat2, self.shape[1] === mat2.shape[0])
@@ -37,6 +40,7 @@ export function bmm(self: Tensor, mat2: Tensor, out?: Tensor): Tensor {
 
 /** Product of tensors of 1 or more dimensions: the last two are matrices, those before are broadcast. */
 export function matmul(self: Tensor, other: Tensor, out?: Tensor): Tensor {
+  if (self.isSparse || other.isSparse) return deliver(sparseMatmul('matmul', self, other), out)
   return scaledMatmul(self, other, 1, out)
 }
 
@@ -48,6 +52,7 @@ export function takesLinear(input: Tensor, weight: Tensor, bias: Tensor | null):
     weight.type === type &&
     weight.shape.length === 2 &&
     weight.isContiguous &&
+    !weight.isSparse &&
     shape.length > 0 &&
     shape[shape.length - 1] === weight.shape[1] &&
     (bias === null || (bias.type === type && bias.shape.length === 1 && bias.shape[0] === weight.shape[0] && bias.isContiguous))
@@ -57,6 +62,7 @@ export function takesLinear(input: Tensor, weight: Tensor, bias: Tensor | null):
 /** x weight^T + bias over the last dimension: one kernel call in the usual case. */
 export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?: Tensor): Tensor {
   if (out === undefined && takesLinear(input, weight, bias)) return clampedLinear(input, weight, bias, false, 0, 0)
+  if (weight instanceof SparseTensor) return deliver(sparseLinear(input, weight, bias), out)
   check(weight.dim === 1 || weight.dim === 2, () => `linear: expected a weight with 1 or 2 dimensions, found shape ${shapeText(weight)}`)
   check(input.dim > 0, () => 'linear: expected an input with 1 or more dimensions')
   checkInner('linear', input, weight, input.shape[input.dim - 1] === weight.shape[weight.dim - 1])

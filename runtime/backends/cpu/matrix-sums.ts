@@ -8,6 +8,7 @@ import { castTo, contiguousOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { checkSameType, factorOf, product } from '../support/product.js'
 import { asColumn, asRow, checkInner, shapeText } from '../support/matmul.js'
+import { sparseSum } from './sparse-matmul.js'
 import { add_out, mul_out } from './binary.js'
 import { checkBatches, checkRank } from './matmul.js'
 
@@ -44,6 +45,7 @@ function affineProduct(
 
 /** beta * self + alpha * mat1 mat2. */
 export function addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: AnyScalar, alpha: AnyScalar, out?: Tensor): Tensor {
+  if (mat1.isSparse || mat2.isSparse) return sparseSum('addmm', self, mat1, mat2, beta, alpha, out)
   checkRank('addmm', 'mat1', mat1, 2)
   checkRank('addmm', 'mat2', mat2, 2)
   checkInner('addmm', mat1, mat2, mat1.shape[1] === mat2.shape[0])

@@ -32,3 +32,8 @@ t.test('sorts whatever has an order', (t) => {
   t.throws(() => callOperator('aten::sorted.any', [[null, 1]]), { code: 'INVALID_ARGUMENT' })
   t.end()
 })
+
+t.test('None has nothing to unwrap', (t) => {
+  t.throws(() => callOperator('aten::_unwrap_optional', [null]), { code: 'MODEL_ERROR', message: /Unwrapping null optional/ })
+  t.end()
+})

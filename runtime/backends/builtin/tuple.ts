@@ -20,7 +20,7 @@ export function tuple_unpack(tup: Value): Value[] {
 
 /** Throws MODEL_ERROR for None. */
 export function unwrap_optional(optional: Value): Value {
-  if (optional === null) throw new PtliteError('MODEL_ERROR', 'AssertionError: unwrapping null optional')
+  if (optional === null) throw new PtliteError('MODEL_ERROR', 'Unwrapping null optional')
   return optional
 }
 

@@ -2,7 +2,20 @@ import type { Dice } from './dice.js'
 import { diceOf } from './dice.js'
 import { FAMILIES, STATE } from './families.js'
 import type { Family, StatementKind } from './family.js'
-import type { Action, Attribute, Call, ClassCode, DType, Method, Parameter, Program, Spec, Statement, StorageSpec } from './program.js'
+import type {
+  Action,
+  Attribute,
+  Call,
+  ClassCode,
+  DType,
+  Method,
+  Parameter,
+  Program,
+  Spec,
+  Statement,
+  StorageSpec,
+  TensorSpec,
+} from './program.js'
 import {
   ANY,
   BOOL,
@@ -53,6 +66,8 @@ export function generate(family: string, seed: number): Program {
 class Generator {
   private readonly storages: StorageSpec[] = []
   private ids = 0
+  /** The last tensor of the state of each extent. */
+  private readonly tensorIds: Partial<Record<Extent, number>> = {}
   /** Whether tensors of extent `x` have the same sizes in all calls, so that they can be kept. */
   private readonly isSteady: boolean
   private readonly rows: readonly number[]
@@ -131,8 +146,13 @@ class Generator {
   private state(type: Type): Spec {
     const { dice } = this
     switch (type.kind) {
-      case 'Tensor':
-        return this.tensor(this.sizeOf(type.extent), this.storages, true)
+      case 'Tensor': {
+        const known = this.tensorIds[type.extent]
+        if (known !== undefined && dice.chance(this.family.aliases)) return { same: known }
+        const made = this.tensor(this.sizeOf(type.extent), this.storages, true)
+        this.tensorIds[type.extent] = made.id!
+        return made
+      }
       case 'int':
         return { int: dice.between(-2, 4) }
       case 'float':
@@ -176,13 +196,14 @@ class Generator {
   }
 
   /** A tensor, over memory of its own or a part of what there is. */
-  private tensor(shape: readonly number[], storages: StorageSpec[], hasId = false, like?: DType): Spec {
+  private tensor(shape: readonly number[], storages: StorageSpec[], hasId = false, like?: DType): TensorSpec {
     const { dice, family } = this
     const dtype = like ?? this.dtype()
     const numel = shape.reduce((a, b) => a * b, 1)
     const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1))
     const id = hasId ? { id: this.ids++ } : {}
-    if (dice.chance(family.aliases)) {
+    // in a file PyTorch reads the memory of each tensor anew
+    if (storages !== this.storages && dice.chance(family.aliases)) {
       const old = storages.findIndex((storage) => storage.dtype === dtype && storage.data.length >= numel)
       if (old >= 0) return { storage: old, shape, strides, offset: dice.below(storages[old]!.data.length - numel + 1), ...id }
     }
@@ -940,22 +961,35 @@ class MethodGenerator {
       if (dice.chance(0.3)) this.statement()
       const name = `v${this.names++}`
       const x = this.place(X) ?? 'x'
-      const list = this.places().find((place) => place.type.kind === 'List' && place.list === undefined)
-      const dict = this.places().find((place) => place.type.kind === 'Dict' && place.list === undefined)
-      this.emit(
-        dice.pick([
-          () => 'ops.prim.RaiseException("it is as it is")',
-          () => 'ops.prim.RaiseException("it is as it is")',
-          () => `${name} = torch.select(${x}, 0, 7)`,
-          () => `${name} = torch.view(${x}, [7, 7])`,
-          () => `${name} = torch.mm(${x}, torch.cat([${x}, ${x}, ${x}, ${x}, ${x}]))`,
-          () => `${name} = float(torch.flatten(torch.cat([${x}, ${x}])))`,
-          () => `${name} = torch.floordiv(1, torch.sub(torch.len([0]), 1))`,
-          () => `${name} = torch.add_(${x}, torch.zeros([2, 7, 4]))`,
-          ...(list === undefined ? [] : [() => `${name} = (${list.text})[77]`]),
-          ...(dict === undefined ? [] : [() => `${name} = (${dict.text})["z"]`]),
-        ])(),
-      )
+      const held = (kind: 'List' | 'Dict'): string[] =>
+        this.places().flatMap(({ type, text, list }) =>
+          type.kind === kind && type.of.kind === 'Tensor' && list === undefined ? [text] : [],
+        )
+      const [lists, dicts] = [held('List'), held('Dict')]
+      const raise = 'ops.prim.RaiseException("it is as it is")'
+      const expression = dice.pick([
+        () => null,
+        () => null,
+        () => `torch.select(${x}, 0, 7)`,
+        () => `torch.view(${x}, [7, 7])`,
+        () => `torch.mm(${x}, torch.cat([${x}, ${x}, ${x}, ${x}, ${x}]))`,
+        () => `torch.tensor(float(torch.flatten(torch.cat([${x}, ${x}]))))`,
+        () => `torch.tensor(torch.floordiv(1, torch.sub(torch.len([0]), 1)))`,
+        () => `torch.add_(${x}, torch.zeros([2, 7, 4]))`,
+        ...(lists.length === 0 ? [] : [() => `(${dice.pick(lists)})[77]`]),
+        ...(dicts.length === 0 ? [] : [() => `(${dice.pick(dicts)})["z"]`]),
+      ])()
+      if (expression === null) this.emit(raise)
+      else {
+        this.emit(`${name} = ${expression}`)
+        // PyTorch leaves out what nobody uses
+        this.block.push({
+          kind: 'if',
+          condition: `bool(torch.gt(torch.sum(${name}), 1000.))`,
+          then: [{ kind: 'line', text: raise }],
+          other: [],
+        })
+      }
     })
     this.block.push({ kind: 'if', condition, then, other: [] })
   }

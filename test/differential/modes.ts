@@ -1,4 +1,13 @@
-import { type Input, loadModule, type Module, type Output } from '../../src/index.js'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compileAhead } from '../../src/ahead.js'
+import * as library from '../../src/index.js'
+import { webLibrary, withoutWeb } from '../support/web.js'
+import { type Outcomes, outcomesOf } from './outcomes.js'
+import type { Program } from './program.js'
+import { argumentsOf } from './values.js'
+import { outcomesInWorker } from './worker.js'
 
 /** The files of a program. */
 export interface Files {
@@ -7,49 +16,89 @@ export interface Files {
   readonly ff: Uint8Array
 }
 
-/** A module that is run in one of the ways that there are. */
-export interface Runner {
-  call(method: string, args: readonly Input[]): Output | Promise<Output>
-  attribute(name: string): Output
-  dispose(): void
-}
-
+/** One of the ways to run a program. */
 export interface Mode {
   readonly name: string
-  /** Whether values that are the same, or share memory, can be told. */
+  /** Whether what shares memory can be told. */
   readonly tellsSharing: boolean
-  open(files: Files): Promise<Runner>
+  /** null where the program cannot be run so. */
+  outcomes(program: Program, files: Files): Promise<Outcomes | null>
 }
+
+const quiet = { onWarning: () => undefined }
 
 function byCall(name: string, file: keyof Files, compile: 'off' | 'auto' | 'eager'): Mode {
   return {
     name,
     tellsSharing: true,
-    async open(files) {
-      const module = await loadModule(files[file], { compile, onWarning: () => undefined })
-      return runnerOf(module, (method, args) => module.call(method, args))
-    },
+    outcomes: (program, files) => outcomesOf(library, program, () => library.loadModule(files[file], { compile, ...quiet })),
   }
-}
-
-function runnerOf(module: Module, call: Runner['call']): Runner {
-  return { call, attribute: (name) => module.getAttribute(name), dispose: () => module.dispose() }
 }
 
 /** What all others are compared with: the interpreter of the converted file. */
 export const TRUTH = byCall('.ptl, off', 'ptl', 'off')
+
+const BACKGROUND: Mode = {
+  name: 'run()',
+  tellsSharing: false,
+  outcomes: (program, files) =>
+    outcomesOf(
+      library,
+      program,
+      () => library.loadModule(files.ptl, quiet),
+      (module, method, args) => module.run(method, args),
+    ),
+}
+
+/** The first call of each method is compiled to a file. */
+const AHEAD: Mode = {
+  name: '.ptlc',
+  tellsSharing: true,
+  async outcomes(program, files) {
+    const folder = mkdtempSync(join(tmpdir(), 'ptlite-ahead-'))
+    const path = join(folder, 'm.ptl')
+    try {
+      writeFileSync(path, files.ptl)
+      writeFileSync(
+        `${path}c`,
+        compileAhead(path, () => firstCalls(program)),
+      )
+      return await outcomesOf(library, program, () => library.loadModule(`${path}c`, quiet))
+    } catch (error) {
+      // there is no plan, or the call fails
+      if (error instanceof library.PtliteError && error.code !== 'INTERNAL') return null
+      return { call: -1, failure: error instanceof Error ? `${error.stack}` : String(error) }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+function firstCalls({ calls }: Program): { method: string; args: library.Input[] }[] {
+  const firsts = calls.filter(({ method }, i) => calls.findIndex((call) => call.method === method) === i)
+  return firsts.map((call) => ({ method: call.method, args: argumentsOf(library, call, []) }))
+}
+
+const WORKER: Mode = { name: 'worker', tellsSharing: true, outcomes: outcomesInWorker }
+
+/** The library for browsers: every other program in regions from the start. */
+const WEB: Mode = {
+  name: 'wasm',
+  tellsSharing: false,
+  async outcomes(program, files) {
+    const web = (await webLibrary()) as unknown as typeof library
+    const compile = program.seed % 2 === 0 ? 'auto' : 'eager'
+    return outcomesOf(web, program, () => web.loadModule(files.ptl, { compile, ...quiet }))
+  },
+}
 
 export const MODES: readonly Mode[] = [
   byCall('.pt, off', 'pt', 'off'),
   byCall('.ff, off', 'ff', 'off'),
   byCall('.ptl, auto', 'ptl', 'auto'),
   byCall('.ptl, eager', 'ptl', 'eager'),
-  {
-    name: 'run()',
-    tellsSharing: false,
-    async open(files) {
-      const module = await loadModule(files.ptl, { onWarning: () => undefined })
-      return runnerOf(module, (method, args) => module.run(method, args))
-    },
-  },
+  AHEAD,
+  BACKGROUND,
+  WORKER,
+  ...(withoutWeb === false ? [WEB] : []),
 ]

@@ -1,7 +1,6 @@
-import { callOperator, float, type Input, int, type Output, PtliteError, Tensor, tuple } from '../../src/index.js'
-import { Complex } from '../../runtime/tensor/scalar.js'
-import { ScriptObject } from '../../runtime/tensor/value.js'
+import type { Input, Tensor } from '../../src/index.js'
 import { typedData } from './archive.js'
+import type { Library } from './library.js'
 import type { Call, Spec } from './program.js'
 
 /** What is seen of a value: plain data. */
@@ -24,7 +23,8 @@ export type Seen =
   | { readonly gone: true }
 
 /** The arguments of a call. `earlier` are the tensors of the results so far. */
-export function argumentsOf(call: Call, earlier: readonly (readonly Tensor[])[]): Input[] {
+export function argumentsOf(library: Library, call: Call, earlier: readonly (readonly Tensor[])[]): Input[] {
+  const { callOperator, float, int, Tensor, tuple } = library
   const bases = call.storages.map((storage) => {
     const data = typedData(storage)
     return Tensor.fromStorage(data, { dtype: storage.dtype, shape: [data.length] })
@@ -58,38 +58,41 @@ export function argumentsOf(call: Call, earlier: readonly (readonly Tensor[])[])
 }
 
 /** Tensors in a value, each as often as it is there. */
-export function tensorsIn(value: unknown, found: Tensor[] = [], within = new Set<unknown>()): Tensor[] {
-  if (value instanceof Tensor) found.push(value)
+export function tensorsIn(library: Library, value: unknown, found: Tensor[] = [], within = new Set<unknown>()): Tensor[] {
+  if (value instanceof library.Tensor) found.push(value)
   else if (typeof value === 'object' && value !== null && !within.has(value)) {
     within.add(value)
-    const items = Array.isArray(value)
-      ? (value as unknown[])
-      : value instanceof Map
-        ? [...(value as Map<unknown, unknown>).values()]
-        : value instanceof ScriptObject
-          ? value.slots
-          : 'items' in value && Array.isArray(value.items)
-            ? (value.items as unknown[])
-            : []
-    for (const item of items) tensorsIn(item, found, within)
+    for (const item of itemsOf(value)) tensorsIn(library, item, found, within)
     within.delete(value)
   }
   return found
 }
 
-/** Takes down what a value is. Tensors and containers get numbers by which those that are the same, or share memory, can be told. */
+/** What a list, tuple, dict or object holds. */
+function itemsOf(value: object): readonly unknown[] {
+  if (Array.isArray(value)) return value as unknown[]
+  if (value instanceof Map) return [...(value as Map<unknown, unknown>).values()]
+  if ('slots' in value) return value.slots as unknown[]
+  return 'items' in value ? (value.items as unknown[]) : []
+}
+
+/** Takes down what values are. Memory gets a number when it is first seen, by which tensors that share it can be told. */
 export class Observer {
   private readonly memory = new Map<unknown, number>()
 
+  constructor(private readonly library: Library) {}
+
   see(value: unknown): Seen {
-    if (value instanceof Tensor) return this.tensor(value)
-    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'string' || typeof value === 'boolean') return value
+    if (value instanceof this.library.Tensor) return this.tensor(value)
     if (value === null || value === undefined) return null
+    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'string' || typeof value === 'boolean') return value
     if (Array.isArray(value)) return { list: (value as unknown[]).map((item) => this.see(item)) }
     if (value instanceof Map)
       return { dict: [...(value as Map<unknown, unknown>)].map(([key, item]) => [String(key), this.see(item)] as const) }
-    if (value instanceof ScriptObject) return { object: value.names.map((name, i) => [name, this.see(value.slots[i])] as const) }
-    if (value instanceof Complex) return `${value.re} ${value.im}`
+    if (typeof value === 'object' && 'slots' in value) {
+      const { names, slots } = value as unknown as { readonly names: readonly string[]; readonly slots: readonly unknown[] }
+      return { object: names.map((name, i) => [name, this.see(slots[i])] as const) }
+    }
     if (typeof value === 'object' && 'items' in value) return this.see(value.items)
     if (typeof value === 'object' && 'value' in value) return value.value as number
     return String(value)
@@ -103,10 +106,8 @@ export class Observer {
       if (at === undefined) this.memory.set(storage, (at = this.memory.size))
       return { dtype: t.dtype, shape: [...t.shape], strides: [...t.strides], data, at }
     } catch (error) {
-      if (error instanceof PtliteError && error.code === 'DISPOSED') return { gone: true }
+      if (error instanceof this.library.PtliteError && error.code === 'DISPOSED') return { gone: true }
       throw error
     }
   }
 }
-
-export type { Output }

@@ -15,8 +15,13 @@ const made = new WeakSet<Value & object>()
 
 /** A tuple argument. */
 export function tuple(...items: Input[]): Tuple {
-  // not anew what is in tuples that were made so: tuples in tuples would take as long as the square of their number
-  const result = reading(() => new Tuple(items.map((item) => (item instanceof Tuple && made.has(item) ? item : toValue(item, made)))))
+  const valueOf = (item: Input): Value => {
+    // calls say which tensors they do not take
+    if (item instanceof Tensor && Tensor.isOne(item)) return Tensor.own(item)
+    // not anew what is in tuples that were made so: tuples in tuples would take as long as the square of their number
+    return item instanceof Tuple && made.has(item) ? item : toValue(item, made)
+  }
+  const result = reading(() => new Tuple(items.map(valueOf)))
   made.add(result)
   return result
 }

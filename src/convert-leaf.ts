@@ -15,7 +15,7 @@ const CLASSES = [Float, Device, CustomObject, ScriptObject]
 export function isLeaf(value: unknown): value is Value {
   if (typeof value !== 'object') return !['undefined', 'function', 'symbol'].includes(typeof value)
   if (value === null) return true
-  if (value instanceof Tensor) return Tensor.isOne(value) && Tensor.own(value) === value
+  if (value instanceof Tensor) return Tensor.isOne(value) && Tensor.argument(value) === value
   return CLASSES.some((one) => value instanceof one) || isComplexNumber(value)
 }
 
@@ -33,7 +33,7 @@ export function wholeValue(value: Value): Value {
 export function leafValue(input: unknown): Value {
   if (input === undefined) return null
   if (isLeaf(input)) return input
-  if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.own(input)
+  if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.argument(input)
   const value = typeof input === 'object' ? adopted(input!) : undefined
   if (value !== undefined) return value
   throw new PtliteError('INVALID_ARGUMENT', `expected None, bool, number, string, Tensor, tuple, array or Map, found ${kindOf(input)}`)

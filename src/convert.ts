@@ -37,7 +37,7 @@ export type Output =
  * what is in itself.
  */
 export function toValue(input: Input, known?: WeakSet<object>): Value {
-  if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.own(input)
+  if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.argument(input)
   if (typeof input === 'number' || typeof input === 'bigint') return valueOfNumber(input)
   if (isFlat(input)) return input as Value
   return typeof input === 'object' && input !== null ? valueOfContainer(input, known) : leafValue(input)

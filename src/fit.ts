@@ -46,7 +46,7 @@ export class Parameters {
   }
 
   private tensorAt(i: number, arg: Input): Tensor {
-    if (arg instanceof Tensor && Tensor.isOne(arg)) return Tensor.own(arg)
+    if (arg instanceof Tensor && Tensor.isOne(arg)) return Tensor.argument(arg)
     const copy = typeof arg === 'object' && arg !== null ? adoptedTensor(arg) : undefined
     if (copy !== undefined) return copy
     throw mismatch(this.placeOf(i), 'Tensor', arg)

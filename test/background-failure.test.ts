@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import t from 'tap'
-import { loadModule, type Tensor } from '../src/index.js'
+import { loadModule, type PtliteError, type Tensor, tensor } from '../src/index.js'
 import { fixturePath, type Golden, inputOf } from './module/fixtures.js'
 
+const dist = fileURLToPath(new URL('../dist/index.js', import.meta.url))
 const folder = fixturePath('models')
 const golden = JSON.parse(readFileSync(`${folder}/resnet18.json`, 'utf8')) as Golden
 
@@ -34,7 +35,78 @@ t.test('calls that wait for a background thread which fails reject, and the next
   module.dispose()
 })
 
-const dist = fileURLToPath(new URL('../dist/index.js', import.meta.url))
+t.test('a module that is disposed at any time of its run fails by itself', async (t) => {
+  const url = new URL('fixtures/disposal.ptl', import.meta.url)
+  const x = (rows = 2): Tensor => tensor(new Float32Array(8 * rows).fill(0.1), [rows, 8])
+  const codeOf = (error: unknown): unknown => (error as PtliteError).code
+  const other = await loadModule(url)
+  const turns = [
+    () => Promise.resolve(),
+    () => new Promise((resolve) => setImmediate(resolve)),
+    ...[0, 1, 2, 3].map((ms) => () => new Promise((resolve) => setTimeout(resolve, ms))),
+  ]
+  for (const compile of ['off', 'auto', 'eager'] as const)
+    for (const method of ['forward', 'step', 'in_regions'])
+      for (const turn of turns) {
+        const module = await loadModule(url, { compile })
+        const args = (rows?: number): Tensor[] => (method === 'in_regions' ? [x(rows), x(rows)] : [x(rows)])
+        const runs = Promise.allSettled([
+          module.run(method, args()),
+          module.run(method, args(method === 'step' ? 2 : 3)),
+          module.compile(method, args()),
+        ])
+        const others = Promise.all([other.run('forward', [x(1)]), other.run('step', [x()])])
+        await turn()
+        module.dispose()
+        for (const run of await runs) if (run.status === 'rejected') t.equal(codeOf(run.reason), 'DISPOSED')
+        await t.resolves(others)
+      }
+  other.dispose()
+})
+
+/** Runs of two modules, the first of which ends the thread. */
+const RUNS = `
+  const url = new URL('disposal.ptl', process.env.FIXTURES)
+  const x = () => tensor(new Float32Array(16).fill(0.1), [2, 8])
+  const [module, other] = [await loadModule(url), await loadModule(url)]
+  await other.run('step', [x()])
+  const outcomeOf = (run) => run.then(() => 'result', ({ name, code, message }) => [name, code, message].join(' ').split('\\n')[0])
+  const runs = [module.run('grow', [60]), other.run('step', [x()]), module.run('forward', [x()]), other.compile('forward', [x()])]
+  for (const run of runs) console.log(await outcomeOf(run))
+  console.log(await outcomeOf(module.run('forward', [x()])), (await other.run('step', [x()])).shape.join())`
+
+function inProcess(code: string, flags: readonly string[], options: string): { readonly lines: string[]; readonly stderr: string } {
+  const text = `const { loadModule, tensor } = await import(${JSON.stringify(dist)})\n${code}`
+  const env = { FIXTURES: new URL('fixtures/', import.meta.url).href }
+  // without what tap preloads
+  const { stdout, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', text], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env, NODE_OPTIONS: options, NODE_V8_COVERAGE: '' },
+  })
+  return { lines: stdout.trim().split('\n'), stderr }
+}
+
+t.test('a thread that runs out of memory, or exits, takes along the run that it was at', { timeout: 120_000 }, (t) => {
+  const folder = t.testdir({
+    'exits.cjs': `
+      const { isMainThread, parentPort } = require('node:worker_threads')
+      if (!isMainThread) parentPort.on('message', (request) => request.kind === 'run' && request.method.endsWith('grow') && process.exit(3))`,
+    'throws.cjs': `
+      const { isMainThread, parentPort } = require('node:worker_threads')
+      if (!isMainThread) parentPort.on('message', (request) => { if (request.kind === 'run' && request.method.endsWith('grow')) throw new Error('by itself') })`,
+  })
+  for (const [ends, flags, options] of [
+    [/^PtliteError OUT_OF_MEMORY the background thread failed in this run: .*memory limit/, ['--max-old-space-size=100'], ''],
+    [/^PtliteError INTERNAL the background thread ended in this run, with exit code 3/, [], `--require=${folder}/exits.cjs`],
+    [/^PtliteError LIMIT_EXCEEDED/, [], `--require=${folder}/throws.cjs`],
+  ] as const) {
+    const { lines, stderr } = inProcess(RUNS, flags, options)
+    t.match(lines, [ends, 'result', 'result', 'result', 'result 2,8'], stderr)
+    t.equal(lines.length, 5)
+  }
+  t.end()
+})
+
 t.test('where Node forbids workers, run() says so and forward() works', (t) => {
   const code = `
     import { loadModule, tensor } from ${JSON.stringify(dist)}

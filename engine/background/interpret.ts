@@ -93,7 +93,7 @@ export class BackgroundInterpreter {
     signal: AbortSignal | undefined,
     limits: Limits | undefined,
   ): Promise<Value> {
-    for (;;) {
+    for (let suspected = false; ;) {
       const thread = currentThread()
       const leave = thread.use()
       try {
@@ -101,6 +101,8 @@ export class BackgroundInterpreter {
       } catch (error) {
         // the thread ended in a run of another module
         if (!(error instanceof NotBegun)) throw error
+        if (error.isNext && suspected) throw error.reason ?? error
+        suspected ||= error.isNext
       } finally {
         leave()
       }

@@ -11,6 +11,8 @@ export interface WorkerStart {
   readonly nativeLibrary: string | undefined
   /** What it makes in native memory goes with this (kernel owner_enter): the main thread uses it for longer than the worker lives. */
   readonly owner: number
+  /** One int32: how many of the requests that are answered it has begun. */
+  readonly begun: SharedArrayBuffer
 }
 
 /** A function without values, defaults among them: constants are sent as nodes. */

@@ -21,8 +21,6 @@ export class ObjectTable {
   private readonly objects = new Map<number, Shared>()
   /** Shallow contents as the other side knows them. */
   private readonly known = new Map<number, readonly unknown[]>()
-  /** Of this thread's memory, what was packed from storages that are gone: plans may read it as long as the module is there. */
-  readonly orphans: Storage[] = []
   private next: number
   /** Storages of this thread that the other one made larger, by number, until that has been told where they are now. */
   readonly grown = new Set<number>()
@@ -223,12 +221,8 @@ export class ObjectTable {
       this.grown.add(id)
     }
     storage.version = body.version
-    // given back by the main thread, whose memory it is
-    if (this.sign < 0 && body.address === 0 && storage.live) {
-      for (const d of Storage.derivedOf(storage) ?? []) this.orphans.push(d.storage)
-      Storage.setDerived(storage, undefined)
-      storage.free()
-    }
+    // the main thread, whose memory it is, has given it back
+    if (this.sign < 0 && body.address === 0) storage.free()
   }
 
   private addDerived(id: number, key: string, version: number, ref: Ref): void {

@@ -17,7 +17,16 @@ interface Waiting {
 }
 
 /** Rejects requests that the thread had not come to when it ended: another thread may be asked the same. */
-export class NotBegun extends Error {}
+export class NotBegun extends Error {
+  constructor(
+    /** Why it ended. */
+    readonly reason: PtliteError | undefined,
+    /** It was the next one: that it cannot even be taken in may be why. */
+    readonly isNext: boolean,
+  ) {
+    super(reason?.message)
+  }
+}
 
 /** Names the milliseconds without a request after which the thread ends. */
 const IDLE_VARIABLE = 'PTLITE_BACKGROUND_IDLE'
@@ -44,6 +53,9 @@ function startWorker(start: WorkerStart): Worker {
 export class BackgroundThread {
   private readonly worker: Worker
   private readonly waiting: Waiting[] = []
+  /** Requests that were asked, and those that the thread has begun. */
+  private asked = 0
+  private readonly begun = new Int32Array(new SharedArrayBuffer(4))
   private over = false
   private reason: PtliteError | undefined
   private readonly owner = kernels.owner_create()
@@ -54,7 +66,8 @@ export class BackgroundThread {
   private readonly idle: NodeJS.Timeout
 
   constructor(private readonly onWarning: (module: number, text: string) => void) {
-    const start: WorkerStart = { ptlite: 'background', nativeLibrary: chosenLibrary() || undefined, owner: this.owner }
+    const begun = this.begun.buffer as SharedArrayBuffer
+    const start: WorkerStart = { ptlite: 'background', nativeLibrary: chosenLibrary() || undefined, owner: this.owner, begun }
     // flags of this process, such as --input-type, need not fit a worker
     this.worker = startWorker(start)
     this.worker.unref()
@@ -93,12 +106,13 @@ export class BackgroundThread {
     }
   }
 
-  /** Requests are answered in order. Where the thread ends, the first that waits fails with it; others reject with NotBegun. */
+  /** Requests are answered in order. Where the thread ends, the one that it was at fails with it; others reject with NotBegun. */
   ask(request: Request): Promise<Reply> {
-    if (this.over) return Promise.reject(new NotBegun())
+    if (this.over) return Promise.reject(new NotBegun(this.reason, false))
     return new Promise((resolve, reject) => {
       this.worker.postMessage(request)
       this.waiting.push({ resolve, reject })
+      this.asked++
       if (this.waiting.length === 1) this.worker.ref()
     })
   }
@@ -145,9 +159,11 @@ export class BackgroundThread {
   /** Nothing that requests named is in use any more. */
   private end(): void {
     clearTimeout(this.idle)
-    const [first, ...others] = this.waiting.splice(0)
-    first?.reject(this.reason!)
-    for (const { reject } of others) reject(new NotBegun())
+    const begun = Atomics.load(this.begun, 0)
+    const answered = this.asked - this.waiting.length
+    // one that cannot begin at all would be started again and again
+    const failing = begun === 0 ? 1 : begun - answered
+    for (const [i, { reject }] of this.waiting.splice(0).entries()) reject(i < failing ? this.reason! : new NotBegun(this.reason, i === 0))
     this.exited = true
     this.releaseMemory()
   }

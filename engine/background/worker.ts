@@ -17,7 +17,7 @@ import { ScriptModule } from '../interpreter/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { setNativeLibrary } from '../../runtime/native/library.js'
 import { trimMemory, useMemory } from '../../runtime/native/memory.js'
-import { dropDerived } from '../../runtime/tensor/lending.js'
+import { dropDerived, endLease, lease } from '../../runtime/tensor/lending.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
@@ -79,8 +79,12 @@ class Server {
   private readonly modules = new Map<number, Loaded>()
   private nextPlan = 1
 
-  constructor(private readonly port: MessagePort) {
+  constructor(
+    private readonly port: MessagePort,
+    begun: Int32Array,
+  ) {
     port.on('message', (request: Request) => {
+      if (request.kind === 'load' || request.kind === 'run') Atomics.add(begun, 0, 1)
       const failure = failureOf(() => {
         this.handle(request)
       })
@@ -117,16 +121,20 @@ class Server {
 
   private drop({ module, plan }: DropRequest): void {
     const loaded = this.modules.get(module)
-    loaded?.plans.get(plan)?.call.dispose()
-    loaded?.plans.delete(plan)
-    if (loaded !== undefined) this.unloadOnceUnused(module, loaded)
+    const call = loaded?.plans.get(plan)?.call
+    if (loaded === undefined || call === undefined) return
+    loaded.plans.delete(plan)
+    const constants = call.constants()
+    call.dispose()
+    for (const storage of constants) endLease(storage)
+    this.unloadOnceUnused(module, loaded)
   }
 
   private unloadOnceUnused(module: number, { state, plans, run, unloaded }: Loaded): void {
     // the main thread reads what the last run has made until it says that it is done
     if (!unloaded || plans.size > 0 || run !== null) return
     // packed weights of this thread; what is borrowed stays
-    for (const storage of [...state.orphans, ...state.storages()]) storage.free()
+    for (const storage of state.storages()) storage.free()
     this.modules.delete(module)
   }
 
@@ -235,6 +243,8 @@ class Server {
       return sent
     }
     plans.set(id, outcome.plan)
+    // the main thread reads them until it drops the plan, whatever becomes of the weights that they were made of
+    for (const storage of outcome.plan.call.constants()) lease(storage)
     letGoOfSources(
       outcome.plan.guards,
       [...plans.values()].flatMap(({ call }) => call.constants()),
@@ -280,5 +290,5 @@ if (parentPort !== null && start?.ptlite === 'background') {
   if (start.nativeLibrary !== undefined) setNativeLibrary(start.nativeLibrary)
   kernels.owner_enter({ owner: start.owner })
   useMemory(nativeMemory)
-  new Server(parentPort)
+  new Server(parentPort, new Int32Array(start.begun))
 }

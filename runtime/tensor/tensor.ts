@@ -142,6 +142,17 @@ export class Tensor {
   }
 
   /**
+   * As `own`, of an argument of a call. Throws DISPOSED where it or its memory was given back, whether or not the call comes to read it: whatever
+   * carries calls out does the same then.
+   * @internal
+   */
+  static argument(t: Tensor): Tensor {
+    Tensor.own(t)
+    if (t.#released || !(t.#storage.live || t.isSparse)) throw disposed()
+    return t
+  }
+
+  /**
    * Makes nothing of a tensor changeable by those who know it, its storage included: to be called for each one that callers get. Lists that are not
    * `frozen` are copied, since callers may know them, too.
    * @internal
@@ -355,6 +366,10 @@ export class Tensor {
   get isReleased(): boolean {
     return this.#released
   }
+}
+
+function disposed(): PtliteError {
+  return new PtliteError('DISPOSED', 'an argument is a tensor that was disposed')
 }
 
 const STORAGE_TESTS = {

@@ -145,6 +145,8 @@ async function call() {
         : way === 'call'
           ? module.call(method, args)
           : module.compile(method, args)
+    // it is waited for below
+    if (started instanceof Promise) started.catch(() => undefined)
     if (aborting !== undefined) void later().then(() => aborting.abort())
     if (random() < 0.5) {
       if (random() < 0.5) await later()

@@ -94,11 +94,11 @@ function inProcess(
 t.test('a thread that runs out of memory, or exits, takes along the run that it was at', { timeout: 120_000 }, (t) => {
   const folder = t.testdir({
     'exits.cjs': `
-      const { isMainThread, parentPort } = require('node:worker_threads')
-      if (!isMainThread) parentPort.on('message', (request) => request.kind === 'run' && request.method.endsWith('grow') && process.exit(3))`,
+      const { parentPort, workerData } = require('node:worker_threads')
+      if (workerData?.ptlite === 'background') parentPort.on('message', (request) => request.kind === 'run' && request.method.endsWith('grow') && process.exit(3))`,
     'throws.cjs': `
-      const { isMainThread, parentPort } = require('node:worker_threads')
-      if (!isMainThread) parentPort.on('message', (request) => { if (request.kind === 'run' && request.method.endsWith('grow')) throw new Error('by itself') })`,
+      const { parentPort, workerData } = require('node:worker_threads')
+      if (workerData?.ptlite === 'background') parentPort.on('message', (request) => { if (request.kind === 'run' && request.method.endsWith('grow')) throw new Error('by itself') })`,
   })
   for (const [ends, turns, flags, options] of [
     [/^PtliteError OUT_OF_MEMORY the background thread failed in this run: .*memory limit/, '60', ['--max-old-space-size=60'], ''],

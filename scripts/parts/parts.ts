@@ -46,12 +46,12 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
     // operators that only the compiler writes
     'compiled-layers',
     [
-      ...cpu('blocked*', 'compiled'),
+      ...cpu('blocked*', 'compiled', 'sparse-product'),
       ...support('blocked*', 'sparse-weight'),
       ...shapes('blocks', 'tiles', 'sparse-steps'),
       ...writers('blocked*', 'fused', 'post_ops', 'sparse'),
     ],
-    cpu('sparse-product'),
+    [],
   ],
   [
     'layers',
@@ -325,17 +325,7 @@ export const PARTS: readonly Part[] = [
     files: [
       ...compiler('plan-info', 'record/signature-text'),
       ...['ptl/source-range', 'reading/quantization', 'reading/sparse', 'refuse'].map((name) => `formats/${name}.ts`),
-      ...within('program')(
-        'data-flow',
-        'disassemble',
-        'flow-values',
-        'graph-info',
-        'raise',
-        'signature-info',
-        'stack-effect',
-        'training-layers',
-        'type-match',
-      ),
+      ...within('program')('data-flow', 'disassemble', 'flow-values', 'graph-info', 'raise', 'signature-info', 'type-match'),
       'src/graph-options.ts',
       'src/inspect/*',
     ],

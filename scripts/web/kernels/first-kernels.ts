@@ -37,7 +37,7 @@ export const FIRST_KERNELS: ReadonlySet<string> = new Set([
   ],
   ...['group_norm', 'layer_norm', 'linear', 'pool', 'recurrent_cell', 'softmax'],
   // reductions, and elements by their places
-  ...['embedding_rows', 'index_get', 'masked_fill', 'nonzero', 'reduce', 'reduce_arg', 'select'],
+  ...['divide_counts', 'embedding_rows', 'index_get', 'index_put', 'masked_fill', 'nonzero', 'reduce', 'reduce_arg', 'select'],
 ])
 
 /** Kernels that operators have for the compiler's calls alone. */

@@ -461,6 +461,8 @@ const METHODS: Readonly<Record<string, (module: ptlite.Module) => readonly Row[]
     { call: (x) => loose(module.arena.bind(module))(x, [row()]) },
     { call: (x) => loose(module.arena.bind(module))('forward', x) },
   ],
+  train: (module) => [{ call: (x) => loose(module.train.bind(module))(x), works: [...NOTHING, 'true'] }],
+  eval: (module) => [{ call: loose(module.eval.bind(module)), works: EVERYTHING }],
   getAttribute: (module) => [{ call: (x) => loose(module.getAttribute.bind(module))(x) }],
   ...Object.fromEntries(
     ['plans', 'parameters'].map((name) => [
@@ -575,7 +577,7 @@ t.test('options that there are not are refused with the nearest name', async (t)
   t.equal(await messageOf({ onwarning: () => undefined }), "loadModule() takes no option 'onwarning'; did you mean 'onWarning'?")
   t.equal(
     await messageOf({ thread: 2 }),
-    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, limits, signal, onWarning, maxIterations",
+    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, limits, signal, onWarning, maxIterations",
   )
   t.equal(await messageOf({ compile: 'yes' }), "loadModule(): expected compile to be 'auto' or 'off' or 'eager', found \"yes\"")
   const call = (options: object): unknown => modules.scripted.call('forward', [row()], options)

@@ -18,9 +18,9 @@ export function anyComplex(a: AnyOperand, b: AnyOperand): boolean {
   return isComplexOperand(a) || isComplexOperand(b)
 }
 
-/** What is no complex number, as it is. Throws INVALID_DTYPE for one. */
+/** What is no complex number, as it is. Throws INVALID_ARGUMENT for one. */
 export function notComplex<T>(value: T | Complex): T {
-  if (value instanceof Complex) throw new PtliteError('INVALID_DTYPE', `expected a real number, found the complex number ${String(value)}`)
+  if (value instanceof Complex) throw new PtliteError('INVALID_ARGUMENT', `expected a real number, found complex ${String(value)}`)
   return value as T
 }
 

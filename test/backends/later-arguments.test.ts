@@ -85,7 +85,7 @@ t.test('sparse tensors: order, dense dimensions and gradients', (t) => {
   t.equal((call('to_dense', dense, 'float64', false) as Tensor).dtype, 'float64')
   t.equal(call('sparse_dim', call('to_sparse', dense, 'sparse') as Tensor), 2)
   for (const [args, message] of [
-    [[dense, 'strided'], /expected the layout sparse_coo, found number 0/],
+    [[dense, 'strided'], /expected the layout sparse_coo, sparse_csr or sparse_csc, found number 0/],
     [[dense, null, [1, 1]], /blocks belong to other layouts/],
     [[dense, null, null, int(3)], /expected 0 to 2 dense dimensions, found 3/],
     [[dense, null, null, int(-1)], /expected 0 to 2 dense dimensions, found -1/],

@@ -459,8 +459,9 @@ export class TieredModule implements RegionHost {
   }
 
   private recordEntry(fn: LinkedFunction, entry: Entry, inputs: readonly Tensor[], args: readonly Value[]): Value {
-    entry.attempts++
     const [result, found] = this.interpret(fn, inputs, args)
+    // a call that fails says nothing of others
+    entry.attempts++
     if ('graph' in found) {
       entry.state =
         entry.attempts > MAX_ATTEMPTS

@@ -1,5 +1,6 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { FunctionArgument } from '../program/code.js'
+import type { MissingOperator } from '../program/missing.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import type { ArgumentInfo } from '../program/signature-info.js'
 import type { NamedTuples } from '../program/types.js'
@@ -34,6 +35,7 @@ export interface RunSettings {
 export interface Engine {
   readonly methods: string[]
   readonly operators: string[]
+  readonly missing: readonly MissingOperator[]
   readonly bytecodeVersion: number
   readonly operatorVersion: number
   readonly extraFiles: ReadonlyMap<string, Uint8Array>

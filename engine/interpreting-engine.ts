@@ -3,6 +3,7 @@ import type { FunctionArgument, FunctionSchema } from '../program/code.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import type { LinkedFunction } from '../program/linked.js'
 import { type ArgumentInfo, inputsOf, outputsOf } from '../program/signature-info.js'
+import { type MissingOperator, missingOf } from '../program/missing.js'
 import { reachable } from '../program/reach.js'
 import { layersInTraining, type TrainingLayer, trainingText } from '../program/training-layers.js'
 import { argumentCount } from '../program/verifier.js'
@@ -17,6 +18,7 @@ import { stateOf } from './module-state.js'
 export abstract class InterpretingEngine implements Engine {
   /** Of methods that were asked for. */
   private readonly signatures = new Map<LinkedFunction, MethodSignature>()
+  private lacking: readonly MissingOperator[] | undefined
 
   constructor(protected readonly script: ScriptModule) {}
 
@@ -27,6 +29,10 @@ export abstract class InterpretingEngine implements Engine {
   get operators(): string[] {
     const names = this.script.functions.flatMap((fn) => fn.operators.map((op) => op.qualifiedName))
     return [...new Set(names)].sort()
+  }
+
+  get missing(): readonly MissingOperator[] {
+    return (this.lacking ??= missingOf(this.script.functions, this.script.root.typeName))
   }
 
   get bytecodeVersion(): number {

@@ -29,6 +29,11 @@ export interface LoadOptions {
    * true: the module and its submodules leave training mode, which many files are saved in: as `module.eval()` does, and without a word about it.
    */
   readonly eval?: boolean
+  /**
+   * true: a file with an operator that this build lacks is refused, with MISSING_OPERATOR, whatever calls it. false: none is. Without it that is so where `forward`, or
+   * any method of a file without one, comes to such an operator on every path; elsewhere `module.missing` names them, and a call that comes to one throws.
+   */
+  readonly strict?: boolean
   /** Gives the load up once it is aborted: while bytes are waited for, and between the steps of reading them. */
   readonly signal?: AbortSignal
   /** Receives what the model warns about, and that it is in training mode, once, where it has layers that go by that; the console by default. */

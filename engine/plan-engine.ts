@@ -2,6 +2,7 @@ import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { AheadModule, AheadPlan } from '../formats/ptlc/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
 import { Signature } from '../compiler/record/signature.js'
+import type { MissingOperator } from '../program/missing.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import { type ArgumentInfo, inputsOf } from '../program/signature-info.js'
 import { PtliteError } from '../runtime/error.js'
@@ -62,6 +63,10 @@ export class PlanEngine implements Engine {
 
   get operators(): string[] {
     return [...this.ahead.operators]
+  }
+
+  get missing(): readonly MissingOperator[] {
+    return this.loaded?.missing ?? this.ahead.missing
   }
 
   get bytecodeVersion(): number {

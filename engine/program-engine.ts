@@ -34,7 +34,9 @@ export class ProgramEngine extends InterpretingEngine {
   private readonly tiers: TieredModule
   /** Those of planAhead, one for each call: a single one keeps no more than a few plans of a method. */
   private readonly aheadOfTime: TieredModule[] = []
-  private background: BackgroundInterpreter | undefined
+  private background: BackgroundInterpreter | null | undefined
+  /** It calls operators of this thread's. */
+  private isBoundHere: boolean | undefined
   private readonly lifetime = new Lifetime()
   /** What setTraining said last; null where it is as in the file. */
   private trainingSet: boolean | null = null
@@ -83,24 +85,21 @@ export class ProgramEngine extends InterpretingEngine {
   }
 
   private async interpretAside(fn: LinkedFunction, values: readonly Value[], signal: AbortSignal, limits?: Limits): Promise<Value> {
-    try {
-      this.background ??= interpretInBackground(this.script, this.passes)
-      const step = (): BackgroundStep => this.tiers.backgroundStep(fn, values, signal, limits)
-      return await this.background.call(fn, values, step, signal, limits)
-    } catch (error) {
-      if (error instanceof PtliteError && error.code === 'MISSING_OPERATOR') return withinLimits(limits, () => this.tiers.call(fn, values))
-      throw error
-    }
+    const background = this.besideThisThread()
+    if (background === null) return withinLimits(limits, () => this.tiers.call(fn, values))
+    const step = (): BackgroundStep => this.tiers.backgroundStep(fn, values, signal, limits)
+    return background.call(fn, values, step, signal, limits)
   }
 
   async compile(method: string, args: readonly Value[]): Promise<void> {
     const fn = this.script.method(method)
     const waiting = compilerReady()
     if (waiting !== undefined) await waiting
-    if (this.isLarge()) {
+    const background = this.isLarge() ? this.besideThisThread() : null
+    if (background !== null) {
       this.script.beginUse()
       try {
-        await this.compileAside(fn, args)
+        await this.compileAside(background, fn, args)
       } finally {
         this.script.endUse()
       }
@@ -110,18 +109,20 @@ export class ProgramEngine extends InterpretingEngine {
     withinLimits(this.limits, () => this.tiers.compile(fn, args))
   }
 
-  private async compileAside(fn: LinkedFunction, values: readonly Value[]): Promise<void> {
+  private async compileAside(background: BackgroundInterpreter, fn: LinkedFunction, values: readonly Value[]): Promise<void> {
     const step = (): BackgroundStep | null => this.tiers.compilationStep(fn, values)
-    try {
-      while (step() !== null) {
-        this.background ??= interpretInBackground(this.script, this.passes)
-        // another call may have compiled it before the turn of this one comes
-        const turn = (): BackgroundStep => step() ?? { kind: 'replay', result: Promise.resolve(null) }
-        this.tiers.discard(await this.background.call(fn, values, turn, this.lifetime.signal, this.limits), [...reachable(values)])
-      }
-    } catch (error) {
-      if (!(error instanceof PtliteError && error.code === 'MISSING_OPERATOR')) throw error
+    while (step() !== null) {
+      // another call may have compiled it before the turn of this one comes
+      const turn = (): BackgroundStep => step() ?? { kind: 'replay', result: Promise.resolve(null) }
+      this.tiers.discard(await background.call(fn, values, turn, this.lifetime.signal, this.limits), [...reachable(values)])
     }
+  }
+
+  /** What runs the module in another thread; null where the build has none, and for operators that were registered in this one. */
+  private besideThisThread(): BackgroundInterpreter | null {
+    this.isBoundHere ??= this.script.functions.some(({ operators }) => operators.some(({ entry }) => (entry?.source ?? null) !== null))
+    if (!this.isBoundHere) this.background ??= interpretInBackground(this.script, this.passes)
+    return this.background ?? null
   }
 
   /** Compiling it takes so long that the event loop must not wait for it. */
@@ -134,7 +135,7 @@ export class ProgramEngine extends InterpretingEngine {
    * calls that there can be no plan for in such a file, and why. The plans end with the module. Throws INVALID_ARGUMENT where there is no
    * plan for any of the calls or for parts of them, and what a call throws.
    */
-  planAhead(calls: readonly PlannedCall[]): Pick<AheadModule, 'methods' | 'plans' | 'unplanned' | 'training'> {
+  planAhead(calls: readonly PlannedCall[]): Pick<AheadModule, 'methods' | 'plans' | 'unplanned' | 'training' | 'missing'> {
     const training = { set: this.trainingSet, isOn: this.script.modes.includes('t'), layers: this.trainingLayers() }
     const methods = new Map<string, AheadMethod>()
     const constants = newSharedConstants()
@@ -164,7 +165,7 @@ export class ProgramEngine extends InterpretingEngine {
       const reasons = unplanned.map(({ method, signature, reason }) => `${method}(${signature}) cannot be compiled to a plan: ${reason}`)
       throw new PtliteError('INVALID_ARGUMENT', reasons.join('\n'))
     }
-    return { methods: [...methods.values()], plans, unplanned, training }
+    return { methods: [...methods.values()], plans, unplanned, training, missing: this.missing }
   }
 
   arena(method: string, args: readonly Value[]): ArenaUse {

@@ -8,7 +8,8 @@ import { type LinkedFunction, type LinkedOperator, standIn } from './linked.js'
 import { raiseTopmost } from './raise.js'
 import { type NamedTuples, parseType } from './types.js'
 import { isPromoted, PROMOTED } from './generated/opcodes.js'
-import { upgradedOperator } from './upgraders.js'
+import { missingIn } from './missing.js'
+import { upgradedOperator, upgraderFor } from './upgraders.js'
 import { useOf } from './argument-use.js'
 
 const NONE: ReadonlyMap<number, LinkedOperator> = new Map()
@@ -16,21 +17,20 @@ const NONE: ReadonlyMap<number, LinkedOperator> = new Map()
 const RAISE = 'prim::RaiseException'
 
 /**
- * Resolves the operators and types of all functions of a file. Throws MISSING_OPERATOR with every operator that
- * the build lacks, not just the first. NamedTuples that the types define are added to `namedTuples`.
+ * Resolves the operators and types of all functions of a file. Throws MISSING_OPERATOR with every operator that the build lacks, unless it `mayLack` some,
+ * which throw when they are called. NamedTuples that the types define are added to `namedTuples`.
  */
 export function linkFunctions(
   codes: readonly FunctionCode[],
   operatorVersion: number,
   namedTuples: NamedTuples,
+  mayLack = false,
 ): readonly LinkedFunction[] {
-  const missing = new Set<string>()
-  const cache = new Map<string, LinkedOperator[]>()
+  const cache = new Map<string, LinkedOperator>()
 
-  /** None where the build lacks it. */
-  const link = (name: string, argCount: number): LinkedOperator[] => {
+  const link = (name: string, argCount: number): LinkedOperator => {
     const key = `${name} ${argCount}`
-    const linked = cache.get(key) ?? linkOperator(name, argCount, operatorVersion, missing)
+    const linked = cache.get(key) ?? linkOperator(name, argCount, operatorVersion)
     cache.set(key, linked)
     return linked
   }
@@ -38,12 +38,15 @@ export function linkFunctions(
   const functions = codes.map((source): LinkedFunction => {
     return {
       source,
-      operators: source.operators.flatMap(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
+      operators: source.operators.map(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
       types: source.types.map((text) => parseType(text, namedTuples)),
       promoted: source.code.some(standsForOperator) ? promotedIn(source.code, link) : NONE,
     }
   })
-  if (missing.size > 0) throw missingOperators([...missing].sort())
+  if (!mayLack) {
+    const missing = missingIn(functions)
+    if (missing.length > 0) throw missingOperators(missing)
+  }
   // files of bytecode version 4 and 5 do not say how many arguments operators have; later ones say it of all but those that take any number
   const areOpen = functions.some(({ source, operators }) =>
     source.operators.some(({ argCount }, i) => argCount < 0 && operators[i]!.entry?.schema.isVararg === false),
@@ -56,31 +59,33 @@ function standsForOperator(word: number, at: number): boolean {
   return at % 3 === 0 && isPromoted(word)
 }
 
-function promotedIn(code: Int32Array, link: (name: string, argCount: number) => LinkedOperator[]): Map<number, LinkedOperator> {
+function promotedIn(code: Int32Array, link: (name: string, argCount: number) => LinkedOperator): Map<number, LinkedOperator> {
   // `indexOf` is quicker than a loop that has not been optimized; most of what it finds are operands
   const occurs = (opcode: number): boolean => {
     for (let at = code.indexOf(opcode); at >= 0; at = code.indexOf(opcode, at + 1)) if (at % 3 === 0) return true
     return false
   }
   const opcodes = Object.keys(PROMOTED).map(Number).filter(occurs)
-  return new Map(opcodes.flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)))
+  return new Map(opcodes.map((opcode) => [opcode, link(PROMOTED[opcode]!, -1)]))
 }
 
-function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator[] {
+function linkOperator(name: string, argCount: number, operatorVersion: number): LinkedOperator {
   // files disagree on how many arguments it has, and some say it wrong; the stack tells
-  if (name === RAISE) return [{ ...standIn(name, argCount < 0 ? 1 : argCount, raiseTopmost, 0), ends: true }]
-  const find = (used: string): OperatorEntry | undefined => {
-    const entry = findOperator(used)
-    if (entry === undefined) missing.add(used)
-    return entry
+  if (name === RAISE) return { ...standIn(name, argCount < 0 ? 1 : argCount, raiseTopmost, 0), ends: true }
+  const lacking = upgraderFor(name, operatorVersion)?.uses.find((used) => findOperator(used) === undefined)
+  const upgraded =
+    lacking === undefined ? upgradedOperator(name, argCount, operatorVersion, (used) => linkEntry(findOperator(used)!, -1)) : undefined
+  if (upgraded !== undefined) return upgraded
+  const entry = lacking === undefined ? findOperator(name) : undefined
+  return entry === undefined ? missingOperator(lacking ?? name, argCount) : linkEntry(entry, argCount)
+}
+
+/** What stands for an operator that the build lacks. */
+function missingOperator(name: string, argCount: number): LinkedOperator {
+  const call = (): never => {
+    throw missingOperators([name])
   }
-  const upgraded = upgradedOperator(name, argCount, operatorVersion, (used) => {
-    const entry = find(used)
-    return entry === undefined ? undefined : linkEntry(entry, -1)
-  })
-  if (upgraded !== undefined) return [upgraded]
-  const entry = find(name)
-  return entry === undefined ? [] : [linkEntry(entry, argCount)]
+  return { ...standIn(name, Math.max(argCount, 0), call, 0), ends: true, isMissing: true }
 }
 
 function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {

@@ -37,6 +37,8 @@ export interface LinkedOperator {
   readonly returns: number
   /** No call of it returns: the path ends there, and what it would leave on the stack is not known. */
   readonly ends?: true
+  /** The build lacks it: calls throw MISSING_OPERATOR. */
+  readonly isMissing?: true
 }
 
 /** What is called in an operator's place. */

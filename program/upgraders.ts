@@ -86,11 +86,11 @@ export function upgradedOperator(
   name: string,
   argCount: number,
   operatorVersion: number,
-  link: (name: string) => LinkedOperator | undefined,
+  link: (name: string) => LinkedOperator,
 ): LinkedOperator | undefined {
   const upgrader = upgraderFor(name, operatorVersion)
   if (upgrader === undefined) return undefined
-  const operators = upgrader.uses.map(link).filter((operator) => operator !== undefined)
+  const operators = upgrader.uses.map(link)
   const total = upgrader.argCount
   const given = argCount < 0 ? total : argCount
   if (given > total) throw new PtliteError('INVALID_FILE', `${name} takes ${total} arguments, the file gives ${given}`)

@@ -115,7 +115,8 @@ function checkOperands({ operators, types, source }: LinkedFunction, pc: number,
     case Opcode.OP:
     case Opcode.OPN: {
       // from it vararg operators learn their number of arguments
-      const { vararg, given, qualifiedName } = operators[x]!
+      const { vararg, given, qualifiedName, isMissing } = operators[x]!
+      if (isMissing === true) break
       if (vararg ? opcode === Opcode.OP : opcode === Opcode.OPN && n !== given)
         throw wrong(source, pc, `${qualifiedName} takes ${vararg ? 'any number of' : given} arguments, ${OPCODE_NAMES[opcode]} gives ${n}`)
       break

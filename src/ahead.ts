@@ -30,7 +30,7 @@ export interface PlannedCall {
 export function compileAhead(
   path: string,
   callsOf: (module: Module) => readonly PlannedCall[],
-  options: Pick<LoadOptions, 'winograd' | 'eval'> = {},
+  options: Pick<LoadOptions, 'winograd' | 'eval' | 'strict'> = {},
 ): Uint8Array {
   const before = identityOf(path)
   const engine = openProgramEngine(path, { ...options, onWarning: () => undefined })
@@ -53,7 +53,7 @@ export function planAhead(engine: ProgramEngine, calls: readonly PlannedCall[]):
 export function aboutModule(
   path: string,
   module: Pick<Module, 'bytecodeVersion' | 'operatorVersion' | 'operators'>,
-): Omit<AheadModule, 'methods' | 'plans' | 'unplanned' | 'training'> {
+): Omit<AheadModule, 'methods' | 'plans' | 'unplanned' | 'training' | 'missing'> {
   return {
     library: PLAN_VERSION,
     level: cpu.currentLevel(),

@@ -61,6 +61,7 @@ export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): 
     map: boolean,
     verify: boolean,
     eval: boolean,
+    strict: boolean,
     limits: limitsTest(where, { objects: count }),
     signal: isSignal,
     onWarning: callback,

@@ -1,6 +1,7 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { Engine, MethodSignature } from '../engine/engine.js'
 import type { CallOptions, RunOptions } from '../engine/options.js'
+import type { MissingOperator } from '../program/missing.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import type { ArgumentInfo } from '../program/signature-info.js'
 import { PtliteError } from '../runtime/error.js'
@@ -40,6 +41,11 @@ export class Module {
   /** Qualified names of the operators that the code calls, sorted. */
   get operators(): string[] {
     return this.engine.operators
+  }
+
+  /** Operators that the code calls and this build lacks, with the methods that may come to them: a call that does throws MISSING_OPERATOR. */
+  get missing(): MissingOperator[] {
+    return this.engine.missing.map(({ operator, methods }) => ({ operator, methods: [...methods] }))
   }
 
   /** Version of the bytecode in the file. */

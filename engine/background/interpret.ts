@@ -11,7 +11,7 @@ import { viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { turnOfOthers } from '../../runtime/turn.js'
 import { receivePlan } from './deliver.js'
-import type { CodeOnly, Failure, Reply } from './messages.js'
+import { type CodeOnly, type Failure, fillMarks, type Reply } from './messages.js'
 import type { Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
 import { BackgroundThread, NotBegun } from './thread.js'
@@ -160,7 +160,7 @@ export class BackgroundInterpreter {
         how: step.kind,
         modes,
       })
-      if (reply.kind === 'failed') throw errorOf(reply.failure)
+      if (reply.kind === 'failed') throw errorOf(reply.failure, this.script)
       if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
       state.receive(reply.stateNodes)
       if (reply.stateNodes.length > 0) this.script.attributeWrites++
@@ -175,7 +175,7 @@ export class BackgroundInterpreter {
       }
       if (reply.failure !== null) {
         signal?.throwIfAborted()
-        throw errorOf(reply.failure)
+        throw errorOf(reply.failure, this.script)
       }
       return run.valueOf(reply.value)
     } finally {
@@ -270,7 +270,7 @@ export class BackgroundInterpreter {
     }
     if (reply.kind === 'loaded' && reply.failure !== null) {
       unload()
-      throw errorOf(reply.failure)
+      throw errorOf(reply.failure, this.script)
     }
     if (this.disposed) {
       unload()
@@ -281,7 +281,8 @@ export class BackgroundInterpreter {
   }
 }
 
-export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter {
+/** null in builds that have no such thread. */
+export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter | null {
   return new BackgroundInterpreter(script, passes)
 }
 
@@ -309,6 +310,8 @@ function receiveCopy(address: number, bytes: number): Storage {
   return storage
 }
 
-function errorOf({ code, message }: Failure): PtliteError {
-  return new PtliteError(code, message)
+function errorOf({ code, message }: Failure, { file }: ScriptModule): PtliteError {
+  const place = (functionName: string, pc: number): string =>
+    file.debug?.stackTraceAt(functionName, pc) ?? `  ${functionName}, instruction ${pc}`
+  return new PtliteError(code, fillMarks(message, place))
 }

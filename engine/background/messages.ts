@@ -79,6 +79,8 @@ export interface RetireRequest {
 
 const MARK = '\u0000'
 
+const MARKS = new RegExp(`${MARK}([^${MARK}]*)${MARK}(\\d+)${MARK}`, 'g')
+
 /** Stands for a place in the model, of which the main thread alone can say more. */
 export function placeMark(functionName: string, pc: number): string {
   return `${MARK}${functionName}${MARK}${pc}${MARK}`
@@ -86,10 +88,8 @@ export function placeMark(functionName: string, pc: number): string {
 
 /** A text with what `describe` says in place of marks. */
 export function fillMarks(text: string, describe: (functionName: string, pc: number) => string): string {
-  return text
-    .split(MARK)
-    .map((part, i, all) => (i % 3 === 0 ? part : i % 3 === 1 ? describe(part, Number(all[i + 1])) : ''))
-    .join('')
+  // texts of a model may have such characters, too
+  return text.replace(MARKS, (_, functionName: string, pc: string) => describe(functionName, Number(pc)))
 }
 
 export type Request = LoadRequest | RunRequest | DoneRequest | DropRequest | UnloadRequest | RetireRequest

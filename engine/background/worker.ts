@@ -180,6 +180,8 @@ class Server {
         functions: functions.map((fn, i) => ({ ...fn, constants: constants[i]!.map((c) => state.valueOf(c)) })),
         root: state.valueOf(root) as ScriptObject,
         extraFiles: new Map(),
+        // the main thread says where in the model that is
+        debug: { stackTraceAt: placeMark },
         close: () => undefined,
       },
       {

@@ -1,6 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import type { FunctionCode } from '../../program/code.js'
 import { linkFunctions } from '../../program/link.js'
+import { refuseUseless } from '../../program/missing.js'
 import type { LinkedFunction } from '../../program/linked.js'
 import type { ProgramInstance } from './run-state.js'
 import { runFunction, type RunOptions } from './run.js'
@@ -24,6 +25,8 @@ interface OpenFile {
 export interface ScriptOptions extends RunOptions {
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
+  /** true: refuses functions with operators that the build lacks. false: takes them all. Without it those are refused that are of no use. */
+  readonly strict?: boolean
 }
 
 /** A loaded model: its functions linked and verified, its state, and what keeps both alive. `__setstate__` runs on it while it is being read. */
@@ -54,7 +57,7 @@ export class ScriptModule implements ProgramInstance {
 
   /** Links and verifies the functions of its file, before its state is read. */
   link(codes: readonly FunctionCode[], operatorVersion: number): void {
-    const functions = (this.functions = linkFunctions(codes, operatorVersion, this.namedTuples))
+    const functions = (this.functions = linkFunctions(codes, operatorVersion, this.namedTuples, this.options.strict !== true))
     for (const fn of functions) verifyFunction(fn, functions)
     if (moduleObserver !== null) moduleObserver.functions(functions)
   }
@@ -65,9 +68,15 @@ export class ScriptModule implements ProgramInstance {
     runFunction(fn, [object, state], this, this.options)
   }
 
-  /** What was read is whole. */
+  /** What was read is whole. Throws MISSING_OPERATOR where it lacks what it cannot do without. */
   complete(file: Program): void {
     this.hold(file)
+    try {
+      if (this.options.strict === undefined) refuseUseless(this.functions, file.root.typeName)
+    } catch (error) {
+      file.close()
+      throw error
+    }
     if (moduleObserver !== null) moduleObserver.module(this)
   }
 
@@ -75,7 +84,7 @@ export class ScriptModule implements ProgramInstance {
   static ofProgram(file: Program, options: ScriptOptions = {}): ScriptModule {
     const module = new ScriptModule(options, new Uint8Array(0))
     module.hold(file)
-    module.functions = linkFunctions(file.functions, file.operatorVersion, module.namedTuples)
+    module.functions = linkFunctions(file.functions, file.operatorVersion, module.namedTuples, true)
     return module
   }
 

@@ -1,5 +1,6 @@
 import type { CapturedRun } from '../../compiler/capture/captured.js'
 import type { BufferAssignment } from '../../compiler/executor/buffer-assignment.js'
+import type { MissingOperator } from '../../program/missing.js'
 import type { TrainingLayer } from '../../program/training-layers.js'
 import type { Value } from '../../runtime/tensor/value.js'
 
@@ -80,4 +81,6 @@ export interface AheadModule extends OriginalFile {
   readonly plans: readonly AheadPlan[]
   readonly unplanned: readonly UnplannedCall[]
   readonly training: AheadTraining
+  /** What the original names and this build lacked. */
+  readonly missing: readonly MissingOperator[]
 }

@@ -99,6 +99,9 @@ function readAbout(root: FlatTable): AheadAbout {
       const of = Field.unplanned
       return { method: table.text(of.method), signature: table.text(of.signature), reason: table.text(of.reason) }
     }),
+    missing: root
+      .tables(at.missing)
+      .map((table) => ({ operator: table.text(Field.missing.operator), methods: table.texts(Field.missing.methods) })),
     training: {
       set: set === 0 ? null : set > 1,
       isOn: root.uint8(at.inTraining) !== 0,

@@ -25,6 +25,7 @@ export const Field = {
     sparse: 15,
   },
   sparse: { constant: 0, blocks: 1, width: 2, n: 3, k: 4, dtype: 5, rows: 6, form: 7, hasBias: 8, ops: 9, access: 10, numbers: 11 },
+  missing: { operator: 0, methods: 1 },
   unplanned: { method: 0, signature: 1, reason: 2 },
   module: {
     library: 0,
@@ -46,6 +47,7 @@ export const Field = {
     trainingSet: 16,
     inTraining: 17,
     trainingLayers: 18,
+    missing: 19,
   },
 } as const
 

@@ -1,4 +1,5 @@
 import type { Offset } from 'flatbuffers'
+import type { MissingOperator } from '../../program/missing.js'
 import { PtliteError } from '../../runtime/error.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
@@ -102,9 +103,10 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
   ]
   const { set, isOn, layers } = module.training
   const training = e.texts(layers.flatMap(({ name, type }) => [name, type]))
+  const missing = e.offsets(module.missing.map((lacking) => encodeMissing(e, lacking)))
   const at = Field.module
   return e.finish(
-    e.table(19, (b) => {
+    e.table(20, (b) => {
       b.addFieldOffset(at.library, library!, 0)
       b.addFieldOffset(at.level, level!, 0)
       b.addFieldOffset(at.original, original!, 0)
@@ -124,6 +126,7 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
       b.addFieldInt8(at.trainingSet, set === null ? 0 : 1 + Number(set), 0)
       b.addFieldInt8(at.inTraining, Number(isOn), 0)
       b.addFieldOffset(at.trainingLayers, training, 0)
+      b.addFieldOffset(at.missing, missing, 0)
     }),
   )
 }
@@ -135,6 +138,15 @@ function encodeKernel(e: Encoder, name: string, servedBy: string): Offset {
     b.addFieldOffset(Field.kernel.name, text, 0)
     b.addFieldInt32(Field.kernel.hash, KERNEL_EXTENTS[name]!.hash | 0, 0)
     b.addFieldOffset(Field.kernel.level, level, 0)
+  })
+}
+
+function encodeMissing(e: Encoder, { operator, methods }: MissingOperator): Offset {
+  const name = e.text(operator)
+  const list = e.texts(methods)
+  return e.table(2, (b) => {
+    b.addFieldOffset(Field.missing.operator, name, 0)
+    b.addFieldOffset(Field.missing.methods, list, 0)
   })
 }
 

@@ -1,3 +1,4 @@
+import { missingOperators } from '../../runtime/operators/missing-operator.js'
 import { type OperatorEntry, findOperator } from '../../runtime/operators/registry.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
@@ -33,6 +34,8 @@ export class Builder {
   /** Where the code stands that nodes are made for. */
   at = 0
   private count = 0
+  /** Operators that the function calls and the build lacks. */
+  private readonly lacking = new Set<string>()
   /** Empty lists that say nothing of their elements: they are of any type that is asked for. */
   private readonly openLists = new WeakSet<Value>()
 
@@ -47,14 +50,42 @@ export class Builder {
   }
 
   wrong(message: string): Error {
-    // what is said of code behind an operator that is missing follows from that
-    this.library.throwMissing()
+    this.throwMissing()
     return this.unit.source.wrong(this.at, message)
   }
 
   unsupported(message: string): Error {
-    this.library.throwMissing()
+    this.throwMissing()
     return this.unit.source.unsupported(this.at, message)
+  }
+
+  /** What is said of code with values of an operator that is missing follows from that. */
+  private throwMissing(): void {
+    if (this.lacking.size > 0) throw missingOperators([...this.lacking].sort())
+  }
+
+  /** Nothing is known of what a call gives that never returns. */
+  unknown(): Value {
+    return this.constant(null, UNKNOWN)
+  }
+
+  /** A call of an operator that the build lacks, which ends the path. Where the code is written for a build that has it, it must not go on without what follows from its schema. */
+  missing(name: string, inputs: readonly Value[]): Value {
+    this.lacking.add(name)
+    this.node({ kind: 'missing', name }, inputs)
+    const text = `what follows ${name} was compiled without knowing it; load the TorchScript archive where it is known`
+    this.node({ kind: 'RAISE_EXCEPTION' }, [this.constant(text), this.constant(null)])
+    this.lose()
+    return this.unknown()
+  }
+
+  /** Notes that the block goes no further. */
+  lose(): void {
+    this.block.lostAt ??= this.block.nodes.length
+  }
+
+  get isLost(): boolean {
+    return this.block.lostAt !== null
   }
 
   /** A node at the end of the block. */
@@ -107,9 +138,7 @@ export class Builder {
   entry(name: string): OperatorEntry {
     const found = findOperator(name)
     if (found !== undefined) return this.library.noted(found)
-    this.library.missing.add(name)
-    this.library.throwMissing()
-    throw new Error()
+    throw missingOperators([name])
   }
 
   /** A call of an operator of one result. */

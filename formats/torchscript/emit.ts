@@ -195,6 +195,9 @@ class Emitter {
       case 'call':
         this.add('CALL', this.numberOf(action.unit))
         break
+      case 'missing':
+        this.add('OP', this.numberOfMissing(action.name, count))
+        break
       case 'method':
         this.add('INTERFACE_CALL', this.constant(action.name), count)
         break
@@ -272,6 +275,14 @@ class Emitter {
       number = this.operators.push({ name, overload, argCount }) - 1
       this.operatorNumbers.set(qualifiedName, number)
     }
+    return number
+  }
+
+  /** The code has no overloads; it has all arguments, in the order of the schema. */
+  private numberOfMissing(name: string, argCount: number): number {
+    const key = `${argCount} ${name}`
+    const number = this.operatorNumbers.get(key) ?? this.operators.push({ name, overload: '', argCount }) - 1
+    this.operatorNumbers.set(key, number)
     return number
   }
 

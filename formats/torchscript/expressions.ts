@@ -1,3 +1,4 @@
+import { PtliteError } from '../../runtime/error.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import type { Value as Constant } from '../../runtime/tensor/value.js'
 import type { Builder } from './builder.js'
@@ -207,20 +208,45 @@ export class Expressions {
     const node = this.builder.node({ kind: 'if' }, [condition])
     const values = [then, other].map((read) => {
       const block = new Block()
-      const value = this.within(block, new Scope(this.scope), read)
+      const value = this.within(block, new Scope(this.scope), () => this.attempt(read, () => this.builder.unknown()))
       node.blocks.push(block)
       return value
     })
+    const lost = node.blocks.map(({ lostAt }) => lostAt !== null)
+    if (lost[0] === true && lost[1] === true) this.builder.lose()
+    // a way that ends is never left with a value
+    else lost.forEach((isLost, i) => isLost && (values[i] = this.builder.constant(null, values[1 - i]!.type)))
     const type = unify(values[0]!.type, values[1]!.type)
     if (type === undefined) throw this.builder.wrong(`values of different types: ${values.map((v) => v.type.text).join(' and ')}`)
     node.blocks.forEach((block, i) => block.results.push(values[i]!))
     return node.output(type)
   }
 
+  /**
+   * What `write` gives. In code that no path comes to, since each has ended in an operator that is missing, faults follow from what is not known: what was written
+   * is taken back there, and `otherwise` says what stands for it.
+   */
+  protected attempt<T>(write: () => T, otherwise: () => T): T {
+    const { builder, scope, level } = this
+    const { block, at } = builder
+    const before = block.lostAt === null ? null : block.nodes.length
+    try {
+      return write()
+    } catch (error) {
+      if (block.lostAt === null || !isFault(error)) throw error
+      Object.assign(builder, { block, at })
+      this.scope = scope
+      this.level = level
+      builder.rollBack(before ?? block.lostAt)
+      return otherwise()
+    }
+  }
+
   /** Runs `write` for another block, with names of its own. */
   within<T>(block: Block, scope: Scope, write: () => T): T {
     const { builder } = this
     const before = { block: builder.block, scope: this.scope }
+    if (builder.isLost) block.lostAt = block.nodes.length
     builder.block = block
     this.scope = scope
     const result = write()
@@ -307,4 +333,9 @@ export class Expressions {
     if (type === TENSOR) return TENSOR
     throw this.builder.unsupported(`loops over ${type.text}`)
   }
+}
+
+/** What a file is refused for. */
+function isFault(error: unknown): boolean {
+  return error instanceof PtliteError && ['INVALID_FILE', 'UNSUPPORTED_FILE', 'MISSING_OPERATOR'].includes(error.code)
 }

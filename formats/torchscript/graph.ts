@@ -31,6 +31,7 @@ export class Value {
 /** What a node does. Instructions have the names of their opcodes. */
 export type Action =
   | { readonly kind: 'operator'; readonly entry: OperatorEntry }
+  | { readonly kind: 'missing'; readonly name: string } // an operator that the build lacks: no path goes on behind it
   | { readonly kind: 'if' }
   | { readonly kind: 'loop' } // inputs: most iterations, condition, carried values; its block gives condition and carried values
   | { readonly kind: 'call'; readonly unit: FunctionUnit }
@@ -64,4 +65,6 @@ export class Block {
   readonly params: Value[] = []
   readonly nodes: Node[] = []
   readonly results: Value[] = []
+  /** How many nodes there are where all paths have ended in operators that the build lacks; null where they go on. What follows never runs. */
+  lostAt: number | null = null
 }

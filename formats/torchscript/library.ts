@@ -1,5 +1,4 @@
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
-import { missingOperators } from '../../runtime/operators/missing-operator.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { CUSTOM_CLASSES, Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type Definitions, readDefinitions } from './definitions.js'
@@ -59,8 +58,6 @@ const INTS: ReadonlySet<string> = new Set(['Layout', 'ScalarType', 'MemoryFormat
 /** What the archive's code defines, by qualified names. Files are read when something of them is asked for. */
 export class Library {
   readonly schemas = new OperatorSchemas()
-  /** Operators that the program calls and this build lacks. */
-  readonly missing = new Set<string>()
   /** Operators that calls were found to mean, by name, and whether they were called to know their result. */
   readonly lookedUp = new Map<string, boolean>()
   private readonly files = new Map<string, Definitions | null>()
@@ -86,11 +83,6 @@ export class Library {
     const { qualifiedName } = entry
     if (isCalled || !this.lookedUp.has(qualifiedName)) this.lookedUp.set(qualifiedName, isCalled)
     return entry
-  }
-
-  /** Throws MISSING_OPERATOR where operators are missing. */
-  throwMissing(): void {
-    if (this.missing.size > 0) throw missingOperators([...this.missing].sort())
   }
 
   private definitionsOf(namespace: string): Definitions | null {

@@ -36,7 +36,9 @@ export function attributeOf(code: Expressions, object: Binding, name: string): B
 
 function memberOfNamespace(code: Expressions, namespace: string, name: string): Binding {
   const { builder, library } = code
-  if (namespace === 'torch') return { kind: 'operator', name: `aten::${name}`, self: null }
+  // two operators have names of another module
+  if (namespace === 'torch' && name === 'autograd') return { kind: 'namespace', name: 'torch.autograd' }
+  if (namespace === 'torch' || namespace === 'torch.autograd') return { kind: 'operator', name: `aten::${name}`, self: null }
   if (namespace === 'ops') return { kind: 'namespace', name: `ops.${name}` }
   if (namespace.startsWith('ops.')) return { kind: 'operator', name: `${namespace.slice(4)}::${name}`, self: null }
   const qualified = `${namespace}.${name}`

@@ -5,7 +5,7 @@ import type { FunctionUnit } from './library.js'
 import { type CallArguments, type Match, matchCall } from './matching.js'
 import type { Overload, Signature } from './schemas.js'
 import type { Expr } from './syntax.js'
-import { type Type, UNKNOWN } from './types.js'
+import type { Type } from './types.js'
 import { upgradedInputs, versionedOverloads } from './versions.js'
 
 /** The values of a call's arguments. */
@@ -55,8 +55,7 @@ export function callOperatorWith(code: Expressions, name: string, call: CallArgu
   if (known !== undefined) return builder.constant(known)
   const overloads = library.schemas.overloads(OTHER_NAMES[name] ?? name)
   if (overloads.length === 0) {
-    library.missing.add(name)
-    return builder.constant(null, UNKNOWN)
+    return builder.missing(name, [...call.args, ...call.keywords.map(({ value }) => value)])
   }
   return emitMatch(code, matched(code, versionedOverloads(overloads, library.operatorVersion), call, name))
 }

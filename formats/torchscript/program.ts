@@ -68,7 +68,6 @@ class ProgramCompiler {
       for (const callee of calledIn(block)) this.numberOf(callee)
       this.answerInterfaces(block)
     }
-    this.library.throwMissing()
     for (const unit of this.units) {
       const { block } = this.inliner.inlined(unit)
       const emitted = emitFunction(unit, block, (callee) => this.numberOf(callee))

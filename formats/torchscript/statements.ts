@@ -1,11 +1,12 @@
 import type { Builder } from './builder.js'
 import { Expressions } from './expressions.js'
 import { Block, Value } from './graph.js'
+import { dropLost } from './lost.js'
 import { callMethod, callOperator } from './operator-calls.js'
 import { type Binding, Scope } from './scope.js'
 import type { Expr, Stmt } from './syntax.js'
 import { alwaysLeaves, assignedNames, leavesFunction } from './syntax-facts.js'
-import { dictOf, INT, isSubtype, isTuple, listOf, TENSOR, type Type, unify } from './types.js'
+import { dictOf, INT, isSubtype, isTuple, listOf, STR, TENSOR, type Type, unify, UNKNOWN } from './types.js'
 
 /** Iterations that a loop without a count may take. */
 const UNLIMITED = 2n ** 63n - 1n
@@ -27,12 +28,13 @@ export class Statements extends Expressions {
     const { unit } = builder
     const result = this.returning(unit.syntax.body()) ?? this.result(builder.constant(null))
     builder.block.results.push(result)
+    dropLost(builder.block)
   }
 
   private result(value: Value): Value {
     const type = this.builder.unit.returns[0]!
     if (value.type.kind === 'unknown') return value
-    return this.converted(value, type)
+    return this.builder.isLost ? this.builder.constant(null, type) : this.converted(value, type)
   }
 
   /**
@@ -48,18 +50,23 @@ export class Statements extends Expressions {
           continue
         }
         const rest = statements.slice(i + 1)
-        this.builder.at = statement.at
-        if (statement.kind === 'return')
-          return this.result(
-            statement.value === null ? this.builder.constant(null) : this.value(statement.value, this.builder.unit.returns[0]),
-          )
-        if (statement.kind === 'if') return this.returningIf(statement, rest)
-        if (statement.kind === 'with' && alwaysLeaves(statement.body))
-          return this.withObjects(statement, () => this.returning(statement.body))
-        throw this.builder.unsupported(`return in a ${statement.kind}`)
+        return this.attempt(
+          () => this.leaving(statement, rest),
+          () => this.builder.unknown(),
+        )
       }
       return undefined
     })
+  }
+
+  private leaving(statement: Stmt, rest: readonly Stmt[]): Value | undefined {
+    const { builder } = this
+    builder.at = statement.at
+    if (statement.kind === 'return')
+      return this.result(statement.value === null ? builder.constant(null) : this.value(statement.value, builder.unit.returns[0]))
+    if (statement.kind === 'if') return this.returningIf(statement, rest)
+    if (statement.kind === 'with' && alwaysLeaves(statement.body)) return this.withObjects(statement, () => this.returning(statement.body))
+    throw builder.unsupported(`return in a ${statement.kind}`)
   }
 
   private returningIf(statement: Stmt & { kind: 'if' }, rest: readonly Stmt[]): Value {
@@ -81,6 +88,15 @@ export class Statements extends Expressions {
   }
 
   private statement(statement: Stmt): void {
+    this.attempt(
+      () => this.write(statement),
+      () => {
+        for (const name of assignedNames([statement])) this.scope.own.set(name, { kind: 'value', value: this.builder.unknown() })
+      },
+    )
+  }
+
+  private write(statement: Stmt): void {
     const { builder } = this
     builder.at = statement.at
     switch (statement.kind) {
@@ -220,9 +236,12 @@ export class Statements extends Expressions {
       this.within(block, scope, () => this.block(statements))
       return scope
     })
-    const ends = [then, other].map(alwaysLeaves)
+    const lost = node.blocks.map(({ lostAt }) => lostAt !== null)
+    const ends = [then, other].map((way, i) => alwaysLeaves(way) || lost[i] === true)
+    const isOver = ends.every(Boolean) && lost.includes(true)
+    if (isOver) builder.lose()
     for (const name of new Set(scopes.flatMap((scope) => [...scope.own.keys()]))) {
-      const ways = scopes.map((scope) => scope.find(name))
+      const ways = scopes.map((scope, i) => (lost[i] === true && !isOver ? undefined : scope.find(name)))
       const joined = this.joined(name, ways, ends, (values, type) => {
         values.forEach((value, i) => node.blocks[i]!.results.push(value))
         return node.output(type)
@@ -242,6 +261,8 @@ export class Statements extends Expressions {
     // a way that ends in an error is never left with a value
     if (a === undefined && ends[0] === true && b?.kind === 'value') return this.joined(name, [this.never(b.value.type), b], ends, join)
     if (b === undefined && ends[1] === true && a?.kind === 'value') return this.joined(name, [a, this.never(a.value.type)], ends, join)
+    const [only] = a === undefined ? [b] : b === undefined ? [a] : []
+    if (only !== undefined && ends[a === undefined ? 0 : 1] === true) return only
     if (a === undefined || b === undefined) return { kind: 'lost', why: `${name} has no value on one way to here` }
     if (a.kind !== 'value' || b.kind !== 'value') return a === b ? a : { kind: 'lost', why: `${name} is not the same on all ways to here` }
     if (a.value === b.value) return a
@@ -309,6 +330,10 @@ export class Statements extends Expressions {
     this.within(block, scope, () => {
       begin(i)
       this.block(body)
+      if (builder.isLost) {
+        block.results.push(builder.constant(false), ...block.params.slice(1))
+        return
+      }
       const condition = this.condition(again)
       const values = carried.map(({ name }, k) => this.carriedValue(name, scope.own.get(name)!, types[k]!))
       block.results.push(condition, ...values)
@@ -397,13 +422,16 @@ export class Statements extends Expressions {
   }
 
   private comprehensionType(key: Expr | null, element: Expr, target: Expr, source: Value): Type {
-    return this.within(new Block(), new Scope(this.scope), () => {
-      const type = source.type.kind === 'Dict' ? source.type.args[0]! : this.elementType(source.type)
-      this.assign(target, { kind: 'value', value: new Value(type) })
+    const type = (): Type => {
+      const item = source.type.kind === 'Dict' ? source.type.args[0]! : this.elementType(source.type)
+      this.assign(target, { kind: 'value', value: new Value(item) })
       const value = this.value(element).type
       if (key === null) return listOf(value)
       const keyType = this.value(key).type
       return dictOf(keyType, value)
-    })
+    }
+    return this.within(new Block(), new Scope(this.scope), () =>
+      this.attempt(type, () => (key === null ? listOf(UNKNOWN) : dictOf(STR, UNKNOWN))),
+    )
   }
 }

@@ -1,7 +1,10 @@
 import { basename } from 'node:path'
 import { loadModelFile } from '../../formats/read.js'
+import { linkFunctions } from '../../program/link.js'
+import { missingIn, refuseUseless } from '../../program/missing.js'
+import { FIRST_WITH_COUNTS, type Program } from '../../program/program.js'
 import { upgraderFor } from '../../program/upgraders.js'
-import { FIRST_WITH_COUNTS } from '../../program/program.js'
+import { PtliteError } from '../../runtime/error.js'
 import { EMPTY_TRACE, type OperatorUse, type Trace } from '../trace/trace.js'
 
 /** Instructions that stand for operators, as the linker takes them. */
@@ -30,10 +33,23 @@ export function traceOfModel(path: string): Trace {
         if (promoted !== undefined) names.add(promoted)
       }
     }
+    for (const name of lacking(file)) names.delete(name)
     const debugInfo = new Set([basename(path)])
     const operators = new Map<string, OperatorUse>([...names].map((name) => [name, { isRoot: true, isCalled: true, debugInfo }]))
     return { ...EMPTY_TRACE, operators, features }
   } finally {
     file.close()
+  }
+}
+
+/** Operators that the library lacks and the model loads without. */
+function lacking({ functions, operatorVersion, root }: Program): string[] {
+  const linked = linkFunctions(functions, operatorVersion, new Map(), true)
+  try {
+    refuseUseless(linked, root.typeName)
+    return missingIn(linked)
+  } catch (error) {
+    if (error instanceof PtliteError && error.code === 'MISSING_OPERATOR') return []
+    throw error
   }
 }

@@ -94,7 +94,9 @@ export class Recorder {
   private operatorsOf(module: ScriptModule): Set<string> {
     const names = new Set<string>()
     for (const fn of module.functions) {
-      for (const { qualifiedName } of [...fn.operators, ...fn.promoted.values()]) {
+      for (const { qualifiedName, isMissing } of [...fn.operators, ...fn.promoted.values()]) {
+        // the model loads without it
+        if (isMissing === true) continue
         names.add(qualifiedName)
         for (const use of upgraderFor(qualifiedName, module.file.operatorVersion)?.uses ?? []) names.add(use)
       }

@@ -187,7 +187,10 @@ function textOf(report: Report, parameters: readonly Parameter[]): string {
     ...(report.outputs === undefined ? [] : [section('Outputs', report.outputs.map(argumentRow))]),
     section(
       `Operators (${report.operators.length}${report.missing.length > 0 ? `, ${report.missing.length} missing` : ', all present'})`,
-      report.operators.map((op) => [op.name, op.present ? '' : 'MISSING']),
+      report.operators.map((op) => [
+        op.name,
+        op.present ? '' : `MISSING${op.methods.length > 0 ? `, needed by ${op.methods.join(', ')}` : ''}`,
+      ]),
     ),
     ...(report.training.length === 0
       ? []

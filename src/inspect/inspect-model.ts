@@ -93,7 +93,13 @@ function plansReport(source: ByteSource, format: PlanFormat): ModelReport {
   try {
     const header = format.read(source)
     const { about } = header
-    const operators = about.operators.map((name) => ({ name, functions: 1, present: findOperator(name) !== undefined }))
+    const lacking = new Map(about.missing.map(({ operator, methods }) => [operator, methods]))
+    const operators = about.operators.map((name) => ({
+      name,
+      functions: 1,
+      present: findOperator(name) !== undefined,
+      methods: lacking.get(name) ?? [],
+    }))
     const plans = readSummaries(header).map(({ method, example, kernels, placement }) => ({
       method,
       signature: Signature.of(example)?.toString() ?? 'objects',
@@ -110,7 +116,7 @@ function plansReport(source: ByteSource, format: PlanFormat): ModelReport {
       className: null,
       methods: about.methods.map(({ name, arguments: list }) => ({ name, inputs: inputsOf(list), outputs: null, instructions: null })),
       operators,
-      missing: [],
+      missing: about.missing.map(({ operator }) => operator),
       training: about.training.layers,
       parameters: [],
       parameterBytes: header.preamble.dataBytes,

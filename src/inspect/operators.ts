@@ -1,3 +1,5 @@
+import { usersOf } from '../../program/calls.js'
+import type { FunctionCode } from '../../program/code.js'
 import type { Program } from '../../program/program.js'
 import { upgraderFor } from '../../program/upgraders.js'
 import { findOperator } from '../../runtime/operators/registry.js'
@@ -10,18 +12,24 @@ export interface OperatorUse {
   readonly functions: number
   /** This build has it. */
   readonly present: boolean
+  /** The methods whose code comes to it, or may; sorted. */
+  readonly methods: readonly string[]
 }
 
 /** The operators that a program names, sorted. */
-export function operatorsOf(program: Pick<Program, 'functions' | 'operatorVersion'>): OperatorUse[] {
+export function operatorsOf(program: Pick<Program, 'functions' | 'operatorVersion' | 'root'>): OperatorUse[] {
   const counts = new Map<string, number>()
+  const namesIn = ({ operators }: FunctionCode): ReadonlySet<string> =>
+    new Set(operators.map(({ name, overload }) => (overload === '' ? name : `${name}.${overload}`)))
+  const users = usersOf(program.functions, program.root.typeName, namesIn)
   for (const fn of program.functions) {
-    const names = new Set(fn.operators.map((op) => (op.overload === '' ? op.name : `${op.name}.${op.overload}`)))
-    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+    for (const name of namesIn(fn)) counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const present = (name: string): boolean => {
     const upgrader = upgraderFor(name, program.operatorVersion)
     return (upgrader?.uses ?? [name]).every((used) => findOperator(used) !== undefined)
   }
-  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, functions]) => ({ name, functions, present: present(name) }))
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, functions]) => ({ name, functions, present: present(name), methods: users.get(name) ?? [] }))
 }

@@ -74,7 +74,7 @@ export interface ModelReport {
   readonly methods: readonly MethodReport[]
   /** What the code calls, sorted. */
   readonly operators: readonly OperatorUse[]
-  /** Operators that this build lacks, without which the file cannot be loaded. */
+  /** Operators that this build lacks: `operators` has the methods that need them. */
   readonly missing: readonly string[]
   /** Submodules that are in training mode and go by it, such as dropout; empty for a model that is to be used as it is. */
   readonly training: readonly TrainingLayer[]

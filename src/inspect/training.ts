@@ -6,5 +6,5 @@ import { layersInTraining, type TrainingLayer } from '../../program/training-lay
 /** The modules of a program that are in training mode and go by it. */
 export function trainingOf({ functions, operatorVersion, root, plainClasses }: Program): TrainingLayer[] {
   if (!trainingModes(root, plainClasses).includes('t')) return []
-  return layersInTraining(linkFunctions(functions, operatorVersion, new Map()), root, plainClasses)
+  return layersInTraining(linkFunctions(functions, operatorVersion, new Map(), true), root, plainClasses)
 }

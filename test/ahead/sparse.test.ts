@@ -58,6 +58,7 @@ function fileWith(plans: readonly Pick<AheadPlan, 'captured' | 'placement'>[], i
   const about: Omit<AheadModule, 'plans'> = {
     ...{ library: VERSION, level: cpu.currentLevel(), levels: cpu.levelsInUse(), bytecodeVersion: 8, operatorVersion: 10, operators: [] },
     ...{ original: 'none.ptl', originalBytes: 0, fingerprint: '', sha256: '', unplanned: [] },
+    missing: [],
     training: { set: null, isOn: false, layers: [] },
     methods: [{ name: 'forward', arguments: [{ name: 'x', type: 'Tensor', default: undefined }] }],
   }

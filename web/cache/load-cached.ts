@@ -58,6 +58,7 @@ export async function loadCached(url: string | URL, options: CachedOptions = {})
     cpu.currentLevel(),
     others.winograd ?? '',
     others.eval ?? '',
+    others.strict ?? '',
     calls === undefined ? 'file' : 'plans',
   ].join(' ')
   const kept = await cache?.match(address).catch(() => undefined)

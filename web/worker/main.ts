@@ -51,8 +51,8 @@ async function load({ source, options: { warns, ...options }, kernels }: LoadReq
   if (kernels !== undefined) library.setKernels(kernels)
   const warnings = warns ? { onWarning: (text: string) => post({ kind: 'warning', text }) } : {}
   const loaded = (module = await library.loadModule(sourceOf(source), { ...options, ...warnings }))
-  const { methods, operators, inputs, outputs } = loaded
-  const about: About = { methods, operators, inputs, outputs }
+  const { methods, operators, missing, inputs, outputs } = loaded
+  const about: About = { methods, operators, missing, inputs, outputs }
   post({ kind: 'loaded', about })
 }
 

@@ -1,4 +1,4 @@
-import type { ArgumentInfo, DTypeName, ErrorCode, KernelSource, Limits, LoadOptions, Quant } from '../index.js'
+import type { ArgumentInfo, DTypeName, ErrorCode, KernelSource, Limits, LoadOptions, MissingOperator, Quant } from '../index.js'
 
 /** A tensor on its way between threads: its buffer goes over, and is not copied. */
 export interface SentTensor {
@@ -71,6 +71,7 @@ export interface Failure {
 export interface About {
   readonly methods: readonly string[]
   readonly operators: readonly string[]
+  readonly missing: readonly MissingOperator[]
   readonly inputs: readonly ArgumentInfo[] | null
   readonly outputs: readonly ArgumentInfo[] | null
 }

@@ -1,4 +1,5 @@
 import type { RunOptions } from '../../engine/options.js'
+import type { MissingOperator } from '../../program/missing.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
 import type { Input, Output } from '../../src/convert.js'
 import type { DetachedTensor } from '../../runtime/tensor/detached.js'
@@ -24,6 +25,8 @@ export class WorkerModule {
   readonly methods: readonly string[]
   /** Qualified names of the operators that the code calls, sorted. */
   readonly operators: readonly string[]
+  /** Operators that the code calls and this build lacks, with the methods that may come to them. */
+  readonly missing: readonly MissingOperator[]
   /** What `forward` takes; null where the file does not say. */
   readonly inputs: readonly ArgumentInfo[] | null
   /** What `forward` gives; null where the file does not say. */
@@ -35,6 +38,7 @@ export class WorkerModule {
     this.#connection = connection
     this.methods = about.methods
     this.operators = about.operators
+    this.missing = about.missing
     this.inputs = about.inputs
     this.outputs = about.outputs
     abandoned.register(this, connection, connection)

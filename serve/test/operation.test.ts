@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { getPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { fixture, input, put, repository, start, type Answer, type Started } from './support/server.js'
 
@@ -289,4 +290,26 @@ t.test('the end waits for what has come', async (t) => {
   await server.close()
   t.equal((await last).status, 200)
   await t.rejects(server.get('/v2/health/live'))
+})
+
+t.test('models leave training mode, unless their config says that they stay in it', async (t) => {
+  const model = fileURLToPath(new URL('../../test/fixtures/training/norm.ptl', import.meta.url))
+  const folder = repository(t, {
+    'norm/1/model.ptl': model,
+    'trained/1/model.ptl': model,
+    'trained/config.json': { eval: false },
+  })
+  const server = await start(t, folder, { workers: 1 })
+  const { input: x, cases } = JSON.parse(readFileSync(new URL('../../test/fixtures/training/cases.json', import.meta.url), 'utf8')) as {
+    readonly input: number[][]
+    readonly cases: { readonly norm: { readonly eval: number[][]; readonly train: number[][][] } }
+  }
+  const differs = async (name: string, expected: readonly number[][]): Promise<boolean> => {
+    const { body } = await server.infer(name, [input('x', 'FP32', [3, 8], x.flat())])
+    const [{ data }] = (body as { readonly outputs: [{ readonly data: number[] }] }).outputs
+    return expected.flat().some((value, i) => Math.abs(value - data[i]!) > 1e-4)
+  }
+  t.notOk(await differs('norm', cases.norm.eval))
+  t.notOk(await differs('norm', cases.norm.eval), 'it gathers nothing')
+  t.notOk(await differs('trained', cases.norm.train[0]!))
 })

@@ -64,6 +64,7 @@ export class Loader {
       kinds: null,
       bytes,
       map: config.map,
+      eval: config.eval,
       stateful: config.stateful !== null,
     }
     // what it takes is known from its file alone, which one worker is asked first

@@ -56,12 +56,14 @@ export interface ModelConfig {
   readonly compile: 'auto' | 'off' | 'eager'
   /** false: the file is read in place of being mapped, for files that are written to where they are. */
   readonly map: boolean
+  /** The model is taken out of training mode, as LibTorch's servers do. */
+  readonly eval: boolean
   readonly stateful: Stateful | null
 }
 
 export const DEFAULT_CONFIG: ModelConfig = {
   ...{ versions: 'all', method: 'forward', inputs: null, outputs: null, labels: null, batching: null, instances: null, inline: null },
-  ...{ warmUp: null, queueSize: null, timeoutMs: null, bytes: null, compile: 'auto', map: true, stateful: null },
+  ...{ warmUp: null, queueSize: null, timeoutMs: null, bytes: null, compile: 'auto', map: true, eval: true, stateful: null },
 }
 
 /** A config that makes no sense; the message says where. */
@@ -103,6 +105,7 @@ const READERS: { readonly [Key in keyof ModelConfig]: Reader<ModelConfig[Key]> }
     throw wrong(where, '"auto", "off" or "eager"', value)
   },
   map: boolean,
+  eval: boolean,
   stateful: (value, where) => {
     if (value === false) return null
     return { most: 64, idleMs: 60_000, ...(value === true ? {} : fields<Stateful>(value, where, { most: count(1), idleMs: count(1) })) }

@@ -210,8 +210,9 @@ export class HostedModel {
   }
 }
 
-function open({ path, compile, bytes, map }: ModelStart, warn: (text: string) => void): Promise<Module> {
-  return loadModule(path, { compile, map, onWarning: warn, ...(bytes === null ? {} : { limits: { bytes } }) })
+function open({ path, compile, bytes, map, eval: isOut }: ModelStart, warn: (text: string) => void): Promise<Module> {
+  const options = { compile, map, eval: isOut, onWarning: warn, ...(bytes === null ? {} : { limits: { bytes } }) }
+  return loadModule(path, options)
 }
 
 function parametersOf(module: Module): ReadonlySet<Tensor> {

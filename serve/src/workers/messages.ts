@@ -40,6 +40,7 @@ export interface ModelStart {
   readonly kinds: readonly ArgumentKind[] | null
   readonly bytes: number | null
   readonly map: boolean
+  readonly eval: boolean
   /** It keeps what it is given from call to call. */
   readonly stateful: boolean
 }

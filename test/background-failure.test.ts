@@ -82,12 +82,13 @@ function inProcess(
   options: string,
 ): { readonly lines: string[]; readonly stderr: string } {
   const text = `const { loadModule, tensor } = await import(${JSON.stringify(dist)})\n${code}`
-  const env = { TURNS: turns, FIXTURES: new URL('fixtures/', import.meta.url).href }
-  // without what tap preloads
-  const { stdout, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', text], {
-    encoding: 'utf8',
-    env: { ...process.env, ...env, NODE_OPTIONS: options, NODE_V8_COVERAGE: '' },
-  })
+  const variables = [`TURNS=${turns}`, `FIXTURES=${new URL('fixtures/', import.meta.url).href}`, `NODE_OPTIONS=${options}`]
+  // without what tap preloads, which would have workers begin after their first message
+  const { stdout, stderr } = spawnSync(
+    'env',
+    [...variables, 'NODE_V8_COVERAGE=', process.execPath, ...flags, '--input-type=module', '-e', text],
+    { encoding: 'utf8', timeout: 60_000 },
+  )
   return { lines: stdout.trim().split('\n'), stderr }
 }
 

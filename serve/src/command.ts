@@ -57,6 +57,9 @@ const OPTIONS = {
   tracing: { type: 'boolean' },
 } as const
 
+/** Milliseconds in which the process ends by itself once the server has. */
+const LAST_WAIT = 2000
+
 /** A command line that makes no sense. */
 export class CommandError extends Error {}
 
@@ -123,4 +126,6 @@ export async function runServe(args: readonly string[]): Promise<void> {
     process.on('SIGHUP', () => void running.reload())
   })
   await running.close()
+  // a thread that is in a kernel which does not look at the clock would hold the process for as long as that takes
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WAIT).unref()
 }

@@ -10,6 +10,9 @@ import { Repository } from './models/repository.js'
 import { type ServeOptions, settingsOf } from './options.js'
 import { openTracing } from './tracing.js'
 
+/** Milliseconds that ending waits for what should take no time. */
+const LAST_WAIT = 1000
+
 /** A server that takes requests. */
 export interface PtliteServer {
   /** Of HTTP. */
@@ -82,13 +85,15 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   const ready = models.start(settings.load)
   const close = async (): Promise<void> => {
     isOpen = false
-    await ready
+    const within = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())
+    models.abandonLoads()
+    await Promise.race([ready, within(LAST_WAIT)])
     const ended = Promise.all([
       app.close(),
       new Promise<void>((resolve) => (grpc === null ? resolve() : grpc.server.tryShutdown(() => resolve()))),
     ])
-    await Promise.race([models.drain(), new Promise((resolve) => setTimeout(resolve, settings.drain).unref())])
-    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1000).unref())])
+    await Promise.race([models.drain(), within(settings.drain)])
+    await Promise.race([ended, within(LAST_WAIT)])
     app.server.closeAllConnections()
     grpc?.server.forceShutdown()
     await models.close()

@@ -23,6 +23,9 @@ export interface LoaderOptions {
 /** Bytes of the file of a model that is tried on the server's own thread, and of the tensors of its calls there. */
 const MOST_INLINE_FILE = 8 << 20
 const MOST_INLINE_BYTES = 64 << 20
+/** Milliseconds of a call in a worker up to which a model is tried there, and that loading it there may take. */
+const MOST_TRIED_MS = 50
+const MOST_INLINE_LOAD_MS = 2000
 
 /** Makes versions of models ready to be served. */
 export class Loader {
@@ -63,11 +66,12 @@ export class Loader {
       batchSizes: [],
       kinds: null,
       bytes,
+      milliseconds: model.timeoutMs,
       map: config.map,
       eval: config.eval,
       stateful: config.stateful !== null,
     }
-    // what it takes is known from its file alone, which one worker is asked first
+    // what it takes is known from its file alone, which is looked at first
     model.start = plain
     const about = await this.pool.describe(model)
     const inputs = inputsOf(config, about.inputs)
@@ -76,6 +80,7 @@ export class Loader {
     const kinds = inputs?.map(({ kind }): ArgumentKind => kind) ?? null
     const batchSizes = batching === null ? [] : batching.preferred
     model.start = { ...plain, kinds, warmUp, mayFail: config.warmUp === null, batchSizes }
+    if (warmUp.length > 0) await this.pool.describe(model)
     const loaded = await this.pool.load(model)
     model.loaded = loaded
     model.facts = { inputs: knownInputs(inputs, warmUp[0]), outputs: outputsOf(config, loaded), batching }
@@ -93,12 +98,21 @@ export class Loader {
     const { config, start, path } = model
     const { inlineMs } = this.options
     const isWanted = config.inline === true
+    // what takes long in a worker is not even tried here
+    if ((model.loaded?.milliseconds ?? 0) > MOST_TRIED_MS) return
     if (inlineMs === 0 || config.inline === false || config.stateful !== null) return
     if (!isWanted && (start!.warmUp.length === 0 || config.batching || (await stat(path)).size > MOST_INLINE_FILE)) return
     const bytes = Math.min(start!.bytes ?? Infinity, MOST_INLINE_BYTES)
-    const hosted = await HostedModel.load({ ...start!, bytes }, (text) => this.log.warn({ model: model.name }, text))
-    if (isWanted || (await hosted.shortestCall(MOST_INLINE_MS)) <= inlineMs) model.inline = hosted
-    else hosted.dispose()
+    const here = { ...start!, bytes, milliseconds: Math.min(start!.milliseconds, MOST_INLINE_LOAD_MS) }
+    let hosted: HostedModel | null = null
+    try {
+      hosted = await HostedModel.load(here, (text) => this.log.warn({ model: model.name }, text))
+      if (isWanted || (await hosted.shortestCall(MOST_INLINE_MS)) <= inlineMs) model.inline = hosted
+    } catch (error) {
+      // workers have it, and answer its calls
+      this.log.warn({ model: model.name, reason: (error as Error).message }, "the model is not held by the server's own thread")
+    }
+    if (model.inline === null) hosted?.dispose()
   }
 
   /** A call has taken too long for this thread. */

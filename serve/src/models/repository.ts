@@ -53,6 +53,7 @@ export class Repository {
   /** Loads and unloads of one model follow each other. */
   private readonly turns = new Map<string, Promise<unknown>>()
   private isStarted = false
+  private isEnding = false
   private readonly sweep: NodeJS.Timeout
 
   private constructor(
@@ -75,8 +76,10 @@ export class Repository {
         metrics.restarts.inc()
         log.error({ worker, reason }, 'a worker thread has ended; another takes its place')
       },
-      onLoss: (model, reason) =>
-        log.error({ model: model.name, version: model.version, reason }, 'a new worker thread could not load the model'),
+      onLoss: (model, reason) => {
+        log.error({ model: model.name, version: model.version, reason }, 'a new worker thread could not load the model')
+        this.lose(model, reason)
+      },
     })
     this.loader = new Loader(this.pool, options, metrics, log)
     this.sweep = setInterval(() => {
@@ -99,8 +102,27 @@ export class Repository {
   async start(names: readonly string[] | null): Promise<void> {
     const found = await this.source.all()
     // one after the other: each keeps all workers busy, and is timed
-    for (const name of names ?? found.keys()) await this.load(name).catch(() => undefined)
+    for (const name of names ?? found.keys()) {
+      if (this.isEnding) break
+      await this.load(name).catch(() => undefined)
+    }
     this.isStarted = true
+  }
+
+  /** The server ends: models that are being loaded are not waited for. */
+  abandonLoads(): void {
+    this.isEnding = true
+    this.pool.abandonLoads()
+  }
+
+  /** A version that no worker has any more is not served. */
+  private lose(model: ServedModel, reason: string): void {
+    const entry = this.entries.get(model.name)
+    if (this.pool.holds(model) || entry?.versions.get(model.version) !== model) return
+    entry.versions.delete(model.version)
+    entry.faults.set(model.version, reason)
+    entry.latest = entry.versions.get(this.versionsOf(model.name).at(-1) ?? '') ?? null
+    void this.retire(model)
   }
 
   /** All models that are to be served are: the server takes requests. */

@@ -46,7 +46,35 @@ export function invalid(message: string): RequestError {
 
 /** Text of others as it may stand in a message: short, and on one line. */
 export function quoted(value: unknown): string {
-  const text = typeof value === 'string' ? `'${value}'` : value === undefined ? 'nothing' : (JSON.stringify(value) ?? typeof value)
+  const text =
+    typeof value === 'string' ? `'${value.slice(0, MOST_QUOTED)}'` : value === undefined ? 'nothing' : briefly(value, MOST_LEVELS)
   const line = text.replace(/[\u0000-\u001f\u007f]/g, '?')
-  return line.length > 80 ? `${line.slice(0, 77)}...` : line
+  return line.length > MOST_QUOTED ? `${line.slice(0, MOST_QUOTED - 3)}...` : line
+}
+
+const MOST_QUOTED = 80
+/** Lists in lists that are written out, and elements of each: what JSON can be as deep as it likes, and as long. */
+const MOST_LEVELS = 4
+const MOST_ITEMS = 20
+
+/** The beginning of a value of JSON as text. */
+function briefly(value: unknown, levels: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, MOST_QUOTED))
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? typeof value
+  const isList = Array.isArray(value)
+  const [open, close] = isList ? '[]' : '{}'
+  if (levels === 0) return `${open}...${close}`
+  const parts: string[] = []
+  let length = 0
+  for (const key in value) {
+    if (parts.length === MOST_ITEMS || length > MOST_QUOTED) {
+      parts.push('...')
+      break
+    }
+    const text = briefly((value as Record<string, unknown>)[key], levels - 1)
+    const part = isList ? text : `${briefly(key, 0)}:${text}`
+    length += part.length
+    parts.push(part)
+  }
+  return `${open!}${parts.join(',')}${close!}`
 }

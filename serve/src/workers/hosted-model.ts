@@ -13,6 +13,11 @@ const SHORT = 50
 /** Milliseconds of runs after which others are made on this thread. */
 const SHORT_RUN = 20
 const TRIES = 25
+/** How much longer than a call its compilation may take, as the library has it. */
+const COMPILATION = 10
+/** Calls that are timed when it is warmed up. */
+const RUNS = 2
+const SHORT_CALLS = 5
 
 /** A model in the thread that runs it. */
 export class HostedModel {
@@ -40,8 +45,11 @@ export class HostedModel {
     return new HostedModel(start, await open(start, warn), warn)
   }
 
-  /** Runs the calls that it is to be ready for. Gives what the last of them took, in milliseconds, and what it gave. */
-  async warmUp(): Promise<{
+  /**
+   * Runs the calls that it is to be ready for. Gives what the last of them took, in milliseconds, and what it gave. `step` is told before each part of that how
+   * long it may take.
+   */
+  async warmUp(step: (milliseconds: number) => void): Promise<{
     readonly milliseconds: number | null
     readonly results: readonly NamedResult[] | null
     readonly warning: string | null
@@ -52,11 +60,12 @@ export class HostedModel {
       for (const size of batchSizes.length > 0 ? [...batchSizes].sort((a, b) => b - a) : [0]) {
         const inputs = size === 0 ? example : example.map((each) => repeated(each, size))
         try {
-          const found = await this.warm(inputs)
+          const found = await this.warm(inputs, step)
           if (size > 0) checkRows(found.results, size)
           last = found
         } catch (error) {
-          if (!mayFail) throw error
+          // it would go on for as long with every request
+          if (!mayFail || failureOf(error).code === 'LIMIT_EXCEEDED') throw error
           return { milliseconds: null, results: null, warning: `it was not warmed up: ${failureOf(error).message}` }
         }
       }
@@ -64,16 +73,12 @@ export class HostedModel {
     return { milliseconds: last?.milliseconds ?? null, results: last?.results ?? null, warning: null }
   }
 
-  private async warm(inputs: readonly SentTensor[]): Promise<{ milliseconds: number; results: NamedResult[] }> {
-    const { method, compile } = this.start
-    if (compile !== 'off') {
-      const args = this.argumentsOf([inputs])
-      try {
-        await this.module.compile(method, args)
-      } finally {
-        this.disposeInputs(args)
-      }
-    }
+  private async warm(
+    inputs: readonly SentTensor[],
+    step: (milliseconds: number) => void,
+  ): Promise<{ milliseconds: number; results: NamedResult[] }> {
+    const { method, compile, milliseconds: most } = this.start
+    const options = { limits: this.limits(most) }
     let milliseconds = Infinity
     let results: NamedResult[] = []
     const time = async (call: (args: readonly Input[]) => Output | Promise<Output>): Promise<void> => {
@@ -84,9 +89,23 @@ export class HostedModel {
       results = toResults(output, this.isState)
       this.disposeInputs(args)
     }
-    for (let i = 0; i < 2; i++) await time((args) => this.module.run(method, args))
+    // before anything is made for it: a call without end ends here
+    step(compile === 'eager' ? COMPILATION * most : most)
+    await time((args) => this.module.call(method, args, options))
+    if (compile !== 'off') {
+      step(COMPILATION * most)
+      const args = this.argumentsOf([inputs])
+      try {
+        await this.module.compile(method, args)
+      } finally {
+        this.disposeInputs(args)
+      }
+    }
+    milliseconds = Infinity
+    step((RUNS + SHORT_CALLS) * most)
+    for (let i = 0; i < RUNS; i++) await time((args) => this.module.run(method, args, options))
     // short ones without what it takes to run them on another thread
-    if (milliseconds < SHORT) for (let i = 0; i < 5; i++) await time((args) => this.module.call(method, args))
+    if (milliseconds < SHORT) for (let i = 0; i < SHORT_CALLS; i++) await time((args) => this.module.call(method, args, options))
     return { milliseconds, results }
   }
 
@@ -210,9 +229,9 @@ export class HostedModel {
   }
 }
 
-function open({ path, compile, bytes, map, eval: isOut }: ModelStart, warn: (text: string) => void): Promise<Module> {
-  const options = { compile, map, eval: isOut, onWarning: warn, ...(bytes === null ? {} : { limits: { bytes } }) }
-  return loadModule(path, options)
+function open({ path, compile, bytes, milliseconds, map, eval: isOut }: ModelStart, warn: (text: string) => void): Promise<Module> {
+  const limits = bytes === null ? { milliseconds } : { milliseconds, bytes }
+  return loadModule(path, { compile, map, eval: isOut, onWarning: warn, limits })
 }
 
 function parametersOf(module: Module): ReadonlySet<Tensor> {

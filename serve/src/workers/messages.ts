@@ -39,6 +39,8 @@ export interface ModelStart {
   readonly batchSizes: readonly number[]
   readonly kinds: readonly ArgumentKind[] | null
   readonly bytes: number | null
+  /** That loading it may take, and each call of its warm-up. */
+  readonly milliseconds: number
   readonly map: boolean
   readonly eval: boolean
   /** It keeps what it is given from call to call. */
@@ -132,4 +134,11 @@ export interface Usage {
   readonly heapBytes: number
 }
 
-export type Reply = Loaded | Result | Usage | { readonly kind: 'warning'; readonly slot: number; readonly text: string }
+/** A step of a load begins, and ends within so many milliseconds, or the thread hangs. */
+export interface Step {
+  readonly kind: 'step'
+  readonly slot: number
+  readonly milliseconds: number
+}
+
+export type Reply = Loaded | Result | Usage | Step | { readonly kind: 'warning'; readonly slot: number; readonly text: string }

@@ -7,7 +7,8 @@ import { divide } from './divide.js'
 import { errorOf } from './errors.js'
 import type { Loaded, Result } from './messages.js'
 import { buffersOf } from './transfer.js'
-import { type Batch, PoolWorker, WorkerEnded, type WorkerEvents, type WorkerOptions } from './worker.js'
+import { ending, loadedIn, Trials } from './trial.js'
+import { type Batch, GRACE, LoadStalled, PoolWorker, WorkerEnded, type WorkerEvents, type WorkerOptions } from './worker.js'
 
 export interface PoolOptions extends WorkerOptions {
   readonly workers: number
@@ -23,10 +24,8 @@ export interface PoolOptions extends WorkerOptions {
   readonly onLoss: (model: ServedModel, reason: string) => void
 }
 
-/** How long a run that was told to end may go on before its worker is ended. */
-const GRACE = 5000
-/** How often a model is loaded into workers that end meanwhile. */
-const ATTEMPTS = 4
+/** How often a model is loaded into workers that end meanwhile: no model is to end one after the other. */
+const ATTEMPTS = 3
 /** Between a worker's end and its successor's start, for each that ended in a row. */
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 10_000
@@ -39,10 +38,16 @@ export class Pool implements WorkerEvents {
   private readonly waiting = new Set<ServedModel>()
   private nextId = 1
   private isClosed = false
+  private isEnding = false
   private pause = FIRST_PAUSE
   private threads = 0
+  /** How often workers that replace others have ended while they loaded a model. */
+  private readonly ends = new Map<number, number>()
+
+  private readonly trials: Trials
 
   constructor(private readonly options: PoolOptions) {
+    this.trials = new Trials(options, (model, text) => options.onWarning(model, text))
     for (let i = 0; i < options.workers; i++) this.add(i).isReady = true
     this.shareProcessors()
   }
@@ -51,26 +56,23 @@ export class Pool implements WorkerEvents {
     for (const { index, tensorBytes, heapBytes, current } of this.workers) yield { index, tensorBytes, heapBytes, busy: current !== null }
   }
 
-  /** What a model's file says of it: the first of its workers loads it for that. Throws what is wrong with it. */
+  /** What a model's file says of it, and what its warm-up gives: a thread that answers no requests loads it for that. Throws what is wrong with it. */
   describe(model: ServedModel): Promise<Loaded> {
-    return this.loadInto(model, () => this.hostsOf(model).slice(0, 1))
+    return this.trials.load(model)
   }
 
   /** Loads a model into as many workers as it is to have. Throws what is wrong with it. */
-  load(model: ServedModel): Promise<Loaded> {
-    return this.loadInto(model, () => this.hostsOf(model))
-  }
-
-  private async loadInto(model: ServedModel, hosts: () => readonly PoolWorker[]): Promise<Loaded> {
+  async load(model: ServedModel): Promise<Loaded> {
     for (let attempt = 1; ; attempt++) {
+      if (this.isEnding) throw ending()
       this.models.set(model.slot, model)
       try {
-        const all = await Promise.all(hosts().map((worker) => worker.load(model.start!)))
-        const failed = all.find(({ failure }) => failure !== null)
-        if (failed !== undefined) throw errorOf(failed.failure!)
-        return all[0]!
+        const [loaded] = await Promise.all(this.hostsOf(model).map((worker) => loadedIn(worker, model)))
+        this.pump()
+        return loaded!
       } catch (error) {
         this.unload(model)
+        this.pump()
         // a worker that ends meanwhile need not do so because of the model
         if (attempt === ATTEMPTS || this.isClosed || !(error instanceof WorkerEnded)) throw error
         await new Promise((resolve) => setTimeout(resolve, attempt * FIRST_PAUSE))
@@ -87,8 +89,21 @@ export class Pool implements WorkerEvents {
     return alive.sort((a, b) => has(a) - has(b) || a.slots.size - b.slots.size || a.index - b.index).slice(0, count)
   }
 
+  /** Whether a worker has the model. */
+  holds({ slot }: ServedModel): boolean {
+    return this.workers.some(({ hasEnded, slots }) => !hasEnded && slots.has(slot))
+  }
+
+  /** The server ends: nobody waits for models any more. */
+  abandonLoads(): void {
+    this.isEnding = true
+    this.trials.abandon()
+    for (const worker of this.workers) worker.abandonLoads(ending())
+  }
+
   unload(model: ServedModel): void {
     this.models.delete(model.slot)
+    this.ends.delete(model.slot)
     this.waiting.delete(model)
     for (const worker of this.workers) worker.unload(model.slot)
   }
@@ -143,7 +158,7 @@ export class Pool implements WorkerEvents {
 
   async close(): Promise<void> {
     this.isClosed = true
-    await Promise.all(this.workers.map((worker) => worker.end()))
+    await Promise.all([this.trials.close(), ...this.workers.map((worker) => worker.end())])
   }
 
   onWarning(slot: number, text: string): void {
@@ -206,20 +221,29 @@ export class Pool implements WorkerEvents {
     const everywhere = [...this.models.values()].filter(({ config }) => config.instances === null).map(({ slot }) => slot)
     for (const slot of new Set([...old.slots, ...everywhere])) {
       const model = this.models.get(slot)
-      if (model === undefined || model.start === null) continue
+      if (model === undefined || model.start === null || this.endsWorkers(model)) continue
       try {
         const { failure } = await worker.load(model.start)
         if (failure === null) continue
         worker.slots.delete(slot)
         this.options.onLoss(model, failure.message)
-      } catch {
-        // it has ended as well, and is replaced in its turn
+      } catch (error) {
+        // it has ended as well, and is replaced in its turn, without a model that ends or stops one after the other
         for (const each of old.slots) worker.slots.add(each)
+        this.ends.set(slot, error instanceof LoadStalled ? ATTEMPTS : (this.ends.get(slot) ?? 0) + 1)
+        if (this.endsWorkers(model)) {
+          worker.slots.delete(slot)
+          this.options.onLoss(model, (error as Error).message)
+        }
         return
       }
     }
     worker.isReady = true
     this.pump()
+  }
+
+  private endsWorkers({ slot }: ServedModel): boolean {
+    return (this.ends.get(slot) ?? 0) >= ATTEMPTS
   }
 
   private add(index: number): PoolWorker {
@@ -244,7 +268,10 @@ export class Pool implements WorkerEvents {
 
   /** Gives workers at rest what waits. */
   private pump(): void {
-    for (const worker of this.workers) {
+    // those that load something may have to be waited for
+    const isAnyLoading = this.workers.some(({ isLoading }) => isLoading)
+    const inOrder = isAnyLoading ? [...this.workers].sort((a, b) => Number(a.isLoading) - Number(b.isLoading)) : this.workers
+    for (const worker of inOrder) {
       while (worker.isReady && worker.current === null) {
         const jobs = this.next(worker)
         if (jobs === null) break
@@ -263,6 +290,7 @@ export class Pool implements WorkerEvents {
         continue
       }
       if (!worker.slots.has(model.slot) || (head !== null && !isBefore(first, head))) continue
+      if (worker.isLoading && this.workers.some((other) => other.isReady && !other.isLoading && other.slots.has(model.slot))) continue
       if (!this.isDue(model, first)) continue
       best = model
       head = first

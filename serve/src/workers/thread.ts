@@ -26,8 +26,10 @@ async function load(start: ModelStart): Promise<void> {
   const empty = { kind: 'loaded', slot, inputs: null, outputs: null, milliseconds: null, warning: null, results: null } as const
   let model: HostedModel | null = null
   try {
+    const step = (milliseconds: number): void => reply({ kind: 'step', slot, milliseconds })
+    step(start.milliseconds)
     model = await HostedModel.load(start, (text) => reply({ kind: 'warning', slot, text }))
-    const { milliseconds, results, warning } = await model.warmUp()
+    const { milliseconds, results, warning } = await model.warmUp(step)
     if (unloaded.delete(slot)) throw new Error('it was unloaded meanwhile')
     models.get(slot)?.dispose()
     models.set(slot, model)

@@ -35,6 +35,25 @@ export class WorkerEnded extends RequestError {
   }
 }
 
+/** What a load ends with that does not come to its end. The thread that it hangs in has been ended. */
+export class LoadStalled extends RequestError {
+  constructor(milliseconds: number) {
+    super(400, `loading it, or its warm-up, hung for more than ${milliseconds} ms; the worker thread was replaced`)
+  }
+}
+
+/** How long a step of a load, or a run that was told to end, may go on behind its time before its thread is ended. */
+export const GRACE = 5000
+/** How long a thread that is ended is waited for: a kernel that does not look at the clock goes on meanwhile. */
+const LAST_WAIT = 1000
+
+interface Load {
+  readonly resolve: (loaded: Loaded) => void
+  readonly reject: (error: Error) => void
+  /** Runs while a step is under way. */
+  timer: NodeJS.Timeout | null
+}
+
 /** A thread of the pool as the server sees it. */
 export class PoolWorker {
   /** What it runs now. */
@@ -48,7 +67,7 @@ export class PoolWorker {
   tensorBytes = 0
   heapBytes = 0
   private readonly thread: Worker
-  private readonly loads = new Map<number, { readonly resolve: (loaded: Loaded) => void; readonly reject: (error: Error) => void }>()
+  private readonly loads = new Map<number, Load>()
   private reason = 'it ended'
 
   constructor(
@@ -65,21 +84,52 @@ export class PoolWorker {
     this.thread.on('error', (error: Error) => {
       this.reason = error.message
     })
-    this.thread.on('exit', () => {
-      this.hasEnded = true
-      for (const { reject } of this.loads.values()) reject(new WorkerEnded(this.reason))
-      this.loads.clear()
-      events.onExit(this, this.reason)
-    })
+    this.thread.on('exit', () => this.hasGone())
+  }
+
+  private hasGone(): void {
+    if (this.hasEnded) return
+    this.hasEnded = true
+    this.abandonLoads(new WorkerEnded(this.reason))
+    this.events.onExit(this, this.reason)
   }
 
   load(start: ModelStart): Promise<Loaded> {
     if (this.hasEnded) return Promise.reject(new WorkerEnded(this.reason))
     this.slots.add(start.slot)
     return new Promise((resolve, reject) => {
-      this.loads.set(start.slot, { resolve, reject })
+      this.loads.set(start.slot, { resolve, reject, timer: null })
       this.send({ kind: 'load', start })
     })
+  }
+
+  /** It has a load under way, during which runs may have to wait for long. */
+  get isLoading(): boolean {
+    return this.loads.size > 0
+  }
+
+  /** Ends all loads that are under way, as far as those who wait for them are concerned. */
+  abandonLoads(error: Error): void {
+    for (const slot of [...this.loads.keys()]) this.takeLoad(slot)?.reject(error)
+  }
+
+  private takeLoad(slot: number): Load | undefined {
+    const load = this.loads.get(slot)
+    this.loads.delete(slot)
+    clearTimeout(load?.timer ?? undefined)
+    return load
+  }
+
+  private watch(slot: number, milliseconds: number): void {
+    const load = this.loads.get(slot)
+    if (load === undefined) return
+    if (load.timer !== null) clearTimeout(load.timer)
+    const most = milliseconds + GRACE
+    load.timer = setTimeout(() => {
+      this.takeLoad(slot)?.reject(new LoadStalled(most))
+      this.reason = 'a load hung'
+      void this.end()
+    }, most)
   }
 
   unload(slot: number): void {
@@ -90,18 +140,27 @@ export class PoolWorker {
     this.thread.postMessage(request, transfer)
   }
 
+  /** Ends the thread. One that is in a kernel which does not look at the clock is taken for ended before it has. */
   async end(): Promise<void> {
-    await this.thread.terminate()
+    // what looks whether it is given up need not be waited for
+    if (this.current !== null) this.send({ kind: 'cancel', id: this.current.id })
+    const ended = this.thread.terminate()
+    let timer: NodeJS.Timeout | undefined
+    await Promise.race([ended, new Promise((resolve) => (timer = setTimeout(resolve, LAST_WAIT)))])
+    clearTimeout(timer)
+    this.thread.unref()
+    this.hasGone()
   }
 
   private receive(reply: Reply): void {
     switch (reply.kind) {
       case 'loaded': {
-        const waiting = this.loads.get(reply.slot)
-        this.loads.delete(reply.slot)
-        waiting?.resolve(reply)
+        this.takeLoad(reply.slot)?.resolve(reply)
         return
       }
+      case 'step':
+        this.watch(reply.slot, reply.milliseconds)
+        return
       case 'result': {
         const batch = this.current
         if (batch?.id !== reply.id) return

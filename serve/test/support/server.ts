@@ -20,7 +20,7 @@ interface Test {
   teardown(action: () => unknown): void
 }
 
-/** A folder of models: files by path, which are copied, or JSON. It is gone after the test. */
+/** A folder of models: files by path, which are copied, bytes, or JSON. It is gone after the test. */
 export function repository(t: Test, files: Readonly<Record<string, string | object>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'ptlite-serve-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -33,7 +33,7 @@ export function put(folder: string, path: string, content: string | object): voi
   mkdirSync(dirname(join(folder, path)), { recursive: true })
   rmSync(join(folder, path), { force: true })
   if (typeof content === 'string') copyFileSync(content, join(folder, path))
-  else writeFileSync(join(folder, path), JSON.stringify(content))
+  else writeFileSync(join(folder, path), content instanceof Uint8Array ? content : JSON.stringify(content))
 }
 
 /** The package as it was built. */

@@ -3,6 +3,8 @@ import { readPlans } from '../formats/ptlc/read.js'
 import type { CompileMode, PassOptions } from '../compiler/index.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
 import type { PlanFormat } from '../formats/registry.js'
+import { READING_MILLISECONDS } from '../runtime/limits.js'
+import { TimeLimit } from '../runtime/pace.js'
 import type { Engine } from './engine.js'
 import { openProgramEngine } from './open-program.js'
 import { type LoadOptions, warningsTo } from './options.js'
@@ -22,6 +24,11 @@ function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | n
  * used. Throws INVALID_FILE or UNSUPPORTED_FILE.
  */
 export function loadPlans(source: ByteSource, format: PlanFormat, options: LoadOptions): Engine {
+  const time = new TimeLimit('loading the module', options.limits?.milliseconds ?? READING_MILLISECONDS)
+  return time.within(() => loadNow(source, format, options))
+}
+
+function loadNow(source: ByteSource, format: PlanFormat, options: LoadOptions): Engine {
   const warn = warningsTo(options)
   /** In the mode that the plans were made in. */
   const open = (path: string, mode: CompileMode, { set }: AheadTraining): ProgramEngine => {

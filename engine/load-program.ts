@@ -1,4 +1,4 @@
-import { DEFAULT_ELEMENTS, type Limits, limitsOver } from '../runtime/limits.js'
+import { DEFAULT_ELEMENTS, type Limits, limitsOver, READING_MILLISECONDS } from '../runtime/limits.js'
 import { Budget } from '../runtime/native/budget.js'
 import type { Openable } from '../formats/containers/bytes.js'
 import { openProgram, type ProgramFile, readProgram } from '../formats/read.js'
@@ -14,7 +14,7 @@ export interface ProgramOptions extends ScriptOptions, ReadOptions {
 
 /** What the code that loading a file of so many bytes runs may take: far more than any that has to set up its objects. */
 export function loadingLimits(fileBytes: number): Limits {
-  return { instructions: 1e8, bytes: 2 ** 30 + 8 * fileBytes, milliseconds: 60_000, elements: DEFAULT_ELEMENTS }
+  return { instructions: 1e8, bytes: 2 ** 30 + 8 * fileBytes, milliseconds: READING_MILLISECONDS, elements: DEFAULT_ELEMENTS }
 }
 
 /** Reads, verifies and links a model from a path or from bytes, at once. */
@@ -33,7 +33,7 @@ export function* loadOpened(source: Openable, options: ProgramOptions, opened: P
     opened,
     {
       onFunctions: (codes, operatorVersion) => module.link(codes, operatorVersion),
-      runSetState: (code, object, state) => loadingBudget().within(() => module.setState(code, object, state)),
+      runSetState: (code, object, state, left) => loadingBudget().within(() => module.setState(code, object, state), left),
     },
     options,
   )

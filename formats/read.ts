@@ -1,6 +1,8 @@
 import { guarded, unsupported } from '../program/file-error.js'
 import { operatorsReady } from '../program/operators-ready.js'
 import type { LoadHooks, Program } from '../program/program.js'
+import { READING_MILLISECONDS } from '../runtime/limits.js'
+import { TimeLimit } from '../runtime/pace.js'
 import { enterScope } from '../runtime/tensor/scope.js'
 import { type Openable, openSource } from './containers/bytes.js'
 import { OpenedFile } from './containers/opened-file.js'
@@ -41,17 +43,23 @@ export function loadModelFile(source: Openable, hooks: LoadHooks = {}, options: 
 /**
  * Reads the program of a file, which it closes where it fails, step by step: other work of the thread may go between them. Weights of a file on
  * disk are mapped and used in place, those of bytes in memory are copied once. Throws INVALID_FILE for anything damaged, UNSUPPORTED_FILE for
- * what is whole but cannot be run.
+ * what is whole but cannot be run, LIMIT_EXCEEDED where it takes more than the limits allow, or than `time` leaves.
  */
-export function* readProgram({ file, format }: ProgramFile, hooks: LoadHooks, options: ReadOptions): Steps<Program> {
+export function* readProgram(
+  { file, format }: ProgramFile,
+  hooks: LoadHooks,
+  options: ReadOptions,
+  time = new TimeLimit('loading the module', options.limits?.milliseconds ?? READING_MILLISECONDS),
+): Steps<Program> {
   const { source } = file
-  const budget = new ValueBudget(source.size, options.limits?.objects)
+  const { objects, elements } = options.limits ?? {}
+  const budget = new ValueBudget(source.size, objects, elements, time.who)
   const pool = new TensorPool(source, budget)
   const step = <T>(work: () => T): T => {
     // the file's tensors belong to no run
     const before = enterScope(null)
     try {
-      return guarded(source.label, work)
+      return time.within(() => guarded(source.label, work))
     } catch (error) {
       pool.close()
       throw error
@@ -70,7 +78,7 @@ export function* readProgram({ file, format }: ProgramFile, hooks: LoadHooks, op
   yield undefined
   return step(() => {
     checkNesting([root, ...pending.map(({ state }) => state)])
-    for (const { object, state, setState } of pending) hooks.runSetState?.(setState, object, state)
+    for (const { object, state, setState } of pending) hooks.runSetState?.(setState, object, state, time.left)
     source.checkUnchanged()
     return { ...parsed, format: format.name, root, checkUnchanged: () => source.checkUnchanged(true), close: () => pool.close() }
   })

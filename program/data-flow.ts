@@ -1,4 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
+import { pace } from '../runtime/pace.js'
 import { findOperator } from '../runtime/operators/registry.js'
 import type { SchemaArgument } from '../runtime/operators/schema.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
@@ -151,13 +152,14 @@ class Walk {
   }
 
   private node(key: number, { values, names, ...made }: Made, numberOf: (key: number) => number): GraphNode {
+    pace(64)
     const args = values.map((value, i) => ({
       name: names[i] ?? '',
       text: flowText(value, numberOf),
       from: keysOf([value], this.effort).map(numberOf),
     }))
     const place = key < 0 ? null : { function: this.fn.name, instruction: key }
-    const source = key < 0 ? null : (lastSourceLine(this.program.debug?.stackTraceAt(this.fn.name, key)) ?? null)
+    const source = key < 0 ? null : (lastSourceLine(this.program.debug?.stackTraceAt(this.fn.name, key, 1)) ?? null)
     return { ...made, args, parameters: attributesOf(values, this.effort), place, source }
   }
 

@@ -1,4 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
+import { pace } from '../runtime/pace.js'
 import type { FunctionCode } from './code.js'
 import { Opcode } from './generated/opcodes.js'
 
@@ -48,6 +49,7 @@ function follow({ code, operators, registerSize }: FunctionCode, heads: Map<numb
   let isFinal = true
   /** null where no path comes by. */
   let filled: Registers | null = new Uint32Array((registerSize >> 5) + 1)
+  pace(code.length)
   for (let pc = 0; pc < code.length / 3; pc++) {
     const brought = waiting.get(pc)
     waiting.delete(pc)
@@ -95,6 +97,7 @@ function has(registers: Registers, x: number): boolean {
 
 /** Leaves in `registers` those that `others` have, too. */
 function common(registers: Registers, others: Registers): Registers {
+  pace(registers.length)
   for (let i = 0; i < registers.length; i++) registers[i]! &= others[i]!
   return registers
 }

@@ -1,4 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
+import { pace } from '../runtime/pace.js'
 import { describe } from '../runtime/tensor/describe.js'
 import { isComplexNumber } from '../runtime/tensor/complex-number.js'
 import { Float } from '../runtime/tensor/scalar.js'
@@ -44,6 +45,17 @@ export function tupleOf(value: Value | undefined, least = 0, most = least === 0 
 export function textOf(value: Value | undefined): string {
   if (typeof value !== 'string') throw unexpected('a text', value)
   return value
+}
+
+/** Characters of a type: more than anybody writes. */
+const MOST_TYPE_CHARACTERS = 1 << 16
+
+/** The text of a type, which many values may have in common. */
+export function typeTextOf(value: Value | undefined): string {
+  const text = textOf(value)
+  if (text.length > MOST_TYPE_CHARACTERS) throw damaged(`a type of more than ${MOST_TYPE_CHARACTERS} characters`)
+  pace(text.length >> 2)
+  return text
 }
 
 /** `value` as an integer between `min` and `max`. */

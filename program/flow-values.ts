@@ -1,3 +1,4 @@
+import { pace } from '../runtime/pace.js'
 import type { ScriptObject } from '../runtime/tensor/value.js'
 
 /** Levels of lists in lists that are told apart. */
@@ -29,6 +30,7 @@ export class Effort {
 
   /** Throws TOO_LARGE where there is none left. */
   spend(amount: number): void {
+    pace(amount)
     this.left -= amount
     if (this.left < 0) throw TOO_LARGE
   }

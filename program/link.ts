@@ -1,4 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
+import { pace } from '../runtime/pace.js'
 import { missingOperators } from '../runtime/operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../runtime/operators/registry.js'
 import type { Value } from '../runtime/tensor/value.js'
@@ -36,6 +37,7 @@ export function linkFunctions(
   }
 
   const functions = codes.map((source): LinkedFunction => {
+    pace(source.code.length + 64 * source.types.length)
     return {
       source,
       operators: source.operators.map(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),

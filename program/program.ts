@@ -9,9 +9,10 @@ export const FIRST_WITH_COUNTS = 6
 export interface DebugInfo {
   /**
    * TorchScript's stack trace of instruction `pc` of function `functionName` (qualified): one `File "...", line n, in f`
-   * block per inlined call, outermost first, with the source line marked. undefined where the file does not say.
+   * block per inlined call, outermost first, with the source line marked: the innermost `most` of them, where that matters. undefined where the file does
+   * not say.
    */
-  stackTraceAt(functionName: string, pc: number): string | undefined
+  stackTraceAt(functionName: string, pc: number, most?: number): string | undefined
 }
 
 /** What every reader makes of a file, whatever its format. Nothing in it has run, but `__setstate__` of its objects. */
@@ -47,7 +48,7 @@ export interface LoadHooks {
   readonly onFunctions?: (functions: readonly FunctionCode[], operatorVersion: number) => void
   /**
    * Fills `object`, which has no slots yet, by running its class's `__setstate__` on `state`. Without it such objects
-   * stay empty, which is enough to look at a file.
+   * stay empty, which is enough to look at a file. There are so many milliseconds left for it.
    */
-  readonly runSetState?: (setState: FunctionCode, object: ScriptObject, state: Value) => void
+  readonly runSetState?: (setState: FunctionCode, object: ScriptObject, state: Value, milliseconds: number) => void
 }

@@ -1,4 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
+import { pace } from '../runtime/pace.js'
 
 /** A parsed type text: `Dict[str, List[int]]`, a class name, or a NamedTuple with its fields. */
 export interface TypeNode {
@@ -34,6 +35,7 @@ export function parseType(text: string, namedTuples: NamedTuples): TypeNode {
 }
 
 function parse(text: string, namedTuples: NamedTuples): TypeNode {
+  pace(16 * text.length)
   const tokens = text.match(/[^\s[\],]+|[[\],]/g) ?? []
   let at = 0
 

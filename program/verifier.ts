@@ -1,4 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
+import { pace } from '../runtime/pace.js'
 import type { FunctionCode } from './code.js'
 import { EFFECT_LETTERS, Opcode, OPERAND_LETTERS, OperandKind, StackEffect } from './generated/opcodes.js'
 import { column, OPCODE_NAMES } from './opcodes.js'
@@ -33,6 +34,7 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
   const { operators, types, source } = fn
   const { code, constants, registerSize } = source
   const count = code.length / 3
+  pace(4 * count)
   if (count === 0 || !Number.isInteger(count)) throw wrong(source, 0, 'the function has no code')
   if (!(registerSize >= 0 && registerSize <= MAX_REGISTERS))
     throw wrong(source, 0, `expected at most ${MAX_REGISTERS} registers, found ${registerSize}`)

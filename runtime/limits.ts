@@ -33,6 +33,9 @@ export function limitsOver(own: Limits | undefined, others: Limits | undefined):
 /** Of runs whose limits do not say: a gigabyte at worst, which is a quarter of what V8 gives a program. */
 export const DEFAULT_ELEMENTS = 2 ** 25
 
+/** Of loads whose limits do not say: a minute. */
+export const READING_MILLISECONDS = 60_000
+
 /** What a tensor counts for: its objects take about as much as so many numbers. */
 export const TENSOR_ELEMENTS = 64
 

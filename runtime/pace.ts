@@ -35,22 +35,24 @@ export function enterPace(next: Look | null): Look | null {
 /** Time for work that is done in parts, with other work between them, such as reading a file step by step. */
 export class TimeLimit {
   private used = 0
+  /** When the time is over, while a part of the work is under way. */
+  private end: number | null = null
 
   constructor(
-    private readonly who: Limited,
+    readonly who: Limited,
     private readonly limit: number,
   ) {}
 
-  /** Milliseconds that are left when none of the work is under way. */
   get left(): number {
-    return this.limit - this.used
+    return this.end === null ? this.limit - this.used : this.end - milliseconds()
   }
 
   /** Carries out a part of the work. Throws LIMIT_EXCEEDED where there is no time left. */
   within<T>(run: () => T): T {
     if (this.limit === Infinity) return run()
     const begin = milliseconds()
-    const end = begin + this.left
+    const end = begin + this.limit - this.used
+    this.end = end
     let isOver = false
     const outer: Look | null = enterPace(() => {
       outer?.()
@@ -66,6 +68,7 @@ export class TimeLimit {
       return result
     } finally {
       enterPace(outer)
+      this.end = null
       this.used += milliseconds() - begin
     }
   }

@@ -1,4 +1,6 @@
 import { damaged } from '../../program/file-error.js'
+import { type Limited, limitError } from '../../runtime/limits.js'
+import { pace } from '../../runtime/pace.js'
 
 /** Objects that any file may make. */
 const LEAST = 2 ** 16
@@ -10,19 +12,22 @@ const PER_BYTE = 4
  * files would fill all memory. What an object counts, in items of lists, is about what it takes.
  */
 export class ValueBudget {
-  private remaining: number
+  private spent = 0
 
-  /** `objects`: how many there may be, in place of the number that goes with the size of the file. */
+  /** `objects`: how many there may be, in place of the number that goes with the size of the file; `elements`: the same as a limit of `who`. */
   constructor(
     bytes: number,
     private readonly objects = LEAST + PER_BYTE * bytes,
-  ) {
-    this.remaining = objects
-  }
+    private readonly elements = Infinity,
+    private readonly who: Limited = 'loading the module',
+  ) {}
 
-  /** Throws INVALID_FILE where the file has made too many. */
+  /** Throws INVALID_FILE where the file has made too many, LIMIT_EXCEEDED where the caller allows no more, or there is no time. */
   spend(count: number): void {
-    if ((this.remaining -= count) < 0)
+    this.spent += count
+    pace(Math.max(count, 0))
+    if (this.spent > this.elements) throw limitError(this.who, 'elements', this.elements)
+    if (this.spent > this.objects)
       throw damaged(
         `its values are more than ${this.objects} objects, many times what its bytes tell; if it is from a source that you trust, raise limits.objects`,
       )
@@ -30,7 +35,7 @@ export class ValueBudget {
 
   /** Spends up to `most`, at least one, and says how many. */
   take(most: number): number {
-    const count = Math.max(Math.min(most, this.remaining), 1)
+    const count = Math.max(Math.min(most, this.objects - this.spent, this.elements - this.spent), 1)
     this.spend(count)
     return count
   }

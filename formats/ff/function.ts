@@ -1,5 +1,6 @@
 import type { FunctionCode, FunctionSchema } from '../../program/code.js'
 import type { Value } from '../../runtime/tensor/value.js'
+import { typeTextOf } from '../../program/file-error.js'
 import { Field, Instruction } from './schema.js'
 import type { FlatTable } from '../containers/flatbuffer/reader.js'
 import { defaultOf, splitName } from '../reading/parsed.js'
@@ -21,7 +22,7 @@ export function readFlatFunction(table: FlatTable, value: (index: number) => Val
       argCount: Math.max(operator.int32(Field.operator.argumentCount, -1), -1),
     })),
     constants: table.uint32s(field.constants).map(value),
-    types: table.texts(field.types),
+    types: table.texts(field.types).map((type) => typeTextOf(type)),
     registerSize: table.int32(field.registerSize),
     schema: schema === null ? null : readSchema(schema, value),
     ...(handles.length > 0 ? { debugHandles: Int32Array.from(handles) } : {}),
@@ -46,7 +47,7 @@ function readSchema(table: FlatTable, value: (index: number) => Value): Function
   const field = Field.argument
   return {
     args: table.tables(Field.schema.arguments).map((argument) => {
-      const type = argument.text(field.type)
+      const type = typeTextOf(argument.text(field.type))
       return { name: argument.text(field.name), type, default: defaultOf(type, value(argument.uint32(field.defaultValue))) }
     }),
     returns: table.tables(Field.schema.returns).map((result) => ({ type: result.text(field.type) })),

@@ -9,9 +9,9 @@ import { Field } from './schema.js'
 import { checkVersions, type ParsedProgram, type Reading } from '../reading/parsed.js'
 
 /** Reads a flatbuffer module (module.fbs). */
-export function read({ source }: OpenedFile, { pool, limits }: Reading): ParsedProgram {
+export function read({ source }: OpenedFile, { pool, budget, limits }: Reading): ParsedProgram {
   const field = Field.module
-  const reader = new FlatReader(source, limits?.objects)
+  const reader = new FlatReader(source, limits?.objects, budget)
   const module = reader.root()
   const bytecodeVersion = module.uint32(field.bytecodeVersion)
   const operatorVersion = module.uint32(field.operatorVersion)

@@ -4,7 +4,7 @@ import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Quant } from '../../runtime/tensor/tensor.js'
 import { CUSTOM_CLASSES, CustomObject, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
-import { deviceOf, dictKeyOf, elementTypeOf } from '../../program/file-error.js'
+import { deviceOf, dictKeyOf, elementTypeOf, typeTextOf } from '../../program/file-error.js'
 import { setDictType } from '../containers/dict-types.js'
 import { readFlatFunction } from './function.js'
 import type { FlatReader, FlatTable } from '../containers/flatbuffer/reader.js'
@@ -15,6 +15,9 @@ import type { TensorPool } from '../reading/tensor-pool.js'
 /** c10::QScheme numbers. */
 const PER_CHANNEL = [1, 3, 4]
 const PER_CHANNEL_FLOAT = 4
+
+/** Memory of a float in a list. */
+const FLOAT_BYTES = 32
 
 /** A class of the file. */
 interface ObjectType {
@@ -107,7 +110,7 @@ export class FlatValues {
         )
       case ValueKind.doubleList:
         return typed(
-          table.list(Field.list.items, 8, (at): Value => new Float(reader.float64(at))),
+          table.list(Field.list.items, 8, (at): Value => new Float(reader.float64(at)), FLOAT_BYTES),
           'float',
         )
       case ValueKind.boolList:
@@ -132,7 +135,7 @@ export class FlatValues {
 
   private list(table: FlatTable): Value {
     const list = this.items(table, Field.list.items)
-    const element = elementTypeOf(table.text(Field.list.type))
+    const element = elementTypeOf(typeTextOf(table.text(Field.list.type)))
     return element === undefined ? list : typed(list, element)
   }
 
@@ -142,7 +145,7 @@ export class FlatValues {
     if (keys.length !== values.length) throw this.reader.error(`a dict has ${keys.length} keys and ${values.length} values`)
     const dict = new Map<DictKey, Value>()
     keys.forEach((key, i) => dict.set(dictKeyOf(key), values[i]!))
-    const type = table.text(Field.dict.type)
+    const type = typeTextOf(table.text(Field.dict.type))
     if (type !== '') setDictType(dict, type)
     return dict
   }

@@ -1,3 +1,4 @@
+import { pace } from '../../runtime/pace.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import { damaged } from '../../program/file-error.js'
 
@@ -196,6 +197,7 @@ export class JsonReader {
   private skip(): void {
     let open = 0
     do {
+      pace(4)
       const byte = this.next()
       if (byte < 0) this.fail('a value')
       else if (byte === QUOTE) {

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
+import { pace } from '../../runtime/pace.js'
 import type { GraphNode } from './graph.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import type { DebugInfo } from '../../program/program.js'
@@ -26,6 +27,7 @@ export class NodeTraces implements DebugInfo {
     const { origins, nodes } = traced.program
     const node: GraphNode | undefined = nodes[origins[pc] ?? -1]
     if (node === undefined || node.metadata === null) return undefined
+    pace(1024)
     try {
       const trace = new JsonReader(traced.read(), this.budget()).fieldsAt(node.metadata, WANTED).get('stack_trace')
       return typeof trace === 'string' ? `${trace.slice(0, 10_000)}\n(${node.name})` : undefined

@@ -2,7 +2,7 @@ import type { FunctionCode, FunctionSchema, OperatorName } from '../../program/c
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import { unknownInstruction } from '../../program/unknown-instruction.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import { guarded, integerOf, textOf, tupleOf, unexpected } from '../../program/file-error.js'
+import { guarded, integerOf, textOf, tupleOf, typeTextOf, unexpected } from '../../program/file-error.js'
 import { defaultOf, splitName } from '../reading/parsed.js'
 import { Instructions } from '../containers/pickle/instructions.js'
 import type { ValueBudget } from '../containers/value-budget.js'
@@ -34,7 +34,7 @@ export function readFunction(value: Value, handles?: ReadonlyMap<string, Int32Ar
       code,
       operators: tupleOf(operators).map(readOperator),
       constants: tupleOf(constants),
-      types: tupleOf(types).map(textOf),
+      types: tupleOf(types).map((type) => typeTextOf(type)),
       registerSize: integerOf(registers, 0, UINT16_MAX),
       schema: schema === null ? null : readSchema(schema, budget),
       debugHandles: handles?.get(name),
@@ -86,5 +86,6 @@ function readSchema(value: Value, budget: ValueBudget | undefined): FunctionSche
 
 function readArgument(value: Value): FunctionSchema['args'][number] {
   const [name, type, defaultValue] = named(value, 'name', 'type', 'default_value')
-  return { name: textOf(name), type: textOf(type), default: defaultOf(textOf(type), defaultValue!) }
+  const text = typeTextOf(type)
+  return { name: textOf(name), type: text, default: defaultOf(text, defaultValue!) }
 }

@@ -37,6 +37,9 @@ interface LoadedRecords {
 }
 
 const MAX_INLINED = 1000
+/** Calls that a stack trace shows, and characters of source that are looked through for them. */
+const MOST_CALLS = 100
+const MOST_CHARACTERS = 1 << 23
 
 /** Handles per function of a `mobile_debug_handles.pkl`: (version, (name, (('function_debug_handles', (list,)),)), ...) */
 export function debugHandlesOf(bytes: Buffer, budget?: ValueBudget): Map<string, Int32Array> {
@@ -66,12 +69,12 @@ export class PickledDebugInfo implements DebugInfo {
     this.functions = new Map(functions.map((fn) => [fn.name, fn]))
   }
 
-  stackTraceAt(functionName: string, pc: number): string | undefined {
+  stackTraceAt(functionName: string, pc: number, most = MOST_CALLS): string | undefined {
     const fn = this.functions.get(functionName)
     const handle = fn?.debugHandles?.[pc]
     if (fn === undefined || handle === undefined) return undefined
     try {
-      return this.describe(fn.method, handle)
+      return this.describe(fn.method, handle, most)
     } catch (error) {
       // the records are damaged or the file was closed: the error that is being explained is worth more than this one
       if (error instanceof PtliteError) return undefined
@@ -79,14 +82,22 @@ export class PickledDebugInfo implements DebugInfo {
     }
   }
 
-  private describe(method: string, handle: number): string | undefined {
+  private describe(method: string, handle: number, most: number): string | undefined {
     const { origins, ranges } = (this.loaded ??= this.load())
     const origin = origins.get(handle)
     if (origin === undefined) return undefined
     const calls = callsOf(origin.stack)
     const places = [...calls.map((call) => call.rangeTag), origin.rangeTag]
     const names = [method, ...calls.map((call) => call.functionName)]
-    const lines = places.flatMap((tag, i) => ranges.get(tag)?.describe(names[i]!) ?? [])
+    const lines: string[] = []
+    let characters = 0
+    // from the innermost on
+    for (let i = places.length - 1; i >= Math.max(places.length - most, 0) && characters < MOST_CHARACTERS; i--) {
+      const range = ranges.get(places[i]!)
+      if (range === undefined) continue
+      lines.unshift(...range.describe(names[i]!))
+      characters += range.length
+    }
     return lines.length > 0 ? lines.join('\n') : undefined
   }
 

@@ -1,4 +1,5 @@
 import type { Value } from '../../runtime/tensor/value.js'
+import { pace } from '../../runtime/pace.js'
 import { damaged, unexpected, integerOf, textOf, tupleOf } from '../../program/file-error.js'
 import { LISTS_ONLY } from '../containers/pickle/lists.js'
 import { unpickle } from '../containers/pickle/unpickler.js'
@@ -7,6 +8,8 @@ import type { ValueBudget } from '../containers/value-budget.js'
 const STRING_TABLE = 'FORMAT_WITH_STRING_TABLE'
 /** Lines shown before and after the marked ones. */
 const CONTEXT_LINES = 2
+/** Characters of a line. */
+const MOST_SHOWN = 1000
 /** Pieces can be repeated at little cost to the file. */
 const MAX_SOURCE = 2 ** 22
 
@@ -23,9 +26,14 @@ export class SourceRange {
     private readonly end: number,
   ) {}
 
+  /** Characters of the source that `describe` has looked through. */
+  length = 0
+
   /** The place as TorchScript prints it; empty where the source is not there. */
   describe(functionName: string): string[] {
     const text = this.source()
+    this.length = text.length
+    pace(8 * text.length)
     if (text.trim() === '') return []
     const bytes = Buffer.from(text)
     const start = bytes.toString('utf8', 0, this.start).length
@@ -36,10 +44,11 @@ export class SourceRange {
     const out: string[] = []
     if (this.file !== '') out.push(`  File "${this.file}", line ${this.firstLine + first}, in ${functionName}`)
     let offset = 0
-    lines.forEach((line, i) => {
+    lines.forEach((whole, i) => {
+      const line = whole.slice(0, MOST_SHOWN)
       if (i >= first - CONTEXT_LINES && i <= last + CONTEXT_LINES) out.push(line)
       if (i >= first && i <= last) out.push(marks(line, start - offset, end - offset) + (i === last ? ' <--- HERE' : ''))
-      offset += line.length + 1
+      offset += whole.length + 1
     })
     return out
   }

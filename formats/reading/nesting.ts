@@ -1,4 +1,5 @@
 import { elementsOf } from '../../program/reach.js'
+import { pace } from '../../runtime/pace.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { damaged } from '../../program/file-error.js'
 
@@ -41,6 +42,7 @@ export function checkNesting(roots: readonly Value[]): void {
   for (const root of roots) {
     enter(root)
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      pace(4)
       if (top.next < top.elements.length) raise(top, enter(top.elements[top.next++]!))
       else {
         open.pop()

@@ -4,7 +4,7 @@ import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { type Quant, Tensor } from '../../runtime/tensor/tensor.js'
 import { CUSTOM_CLASSES, CustomObject, MODULE_CLASSES, ScriptObject, setListType, type Value } from '../../runtime/tensor/value.js'
-import { damaged, deviceOf, elementTypeOf, integerOf, sizesOf, textOf, unexpected } from '../../program/file-error.js'
+import { damaged, deviceOf, elementTypeOf, integerOf, sizesOf, textOf, typeTextOf, unexpected } from '../../program/file-error.js'
 import type { PendingObject } from './parsed.js'
 import { PickleGlobal, SCHEME } from '../containers/pickle/global.js'
 import { scalarTypeOf } from '../containers/pickle/storage-class.js'
@@ -150,9 +150,10 @@ function callsOf(pool: TensorPool): Calls {
     'torch.jit._pickle.build_tensorlist': (args) => typedList(args, 'Tensor'),
     // value, type text
     'torch.jit._pickle.restore_type_tag': ([value, type]) => {
-      const element = elementTypeOf(textOf(type))
-      if (!Array.isArray(value) && !(value instanceof Map)) throw unexpected(`a list or dict of type ${textOf(type)}`, value)
-      if (value instanceof Map) setDictType(value, textOf(type))
+      const text = typeTextOf(type)
+      const element = elementTypeOf(text)
+      if (!Array.isArray(value) && !(value instanceof Map)) throw unexpected(`a list or dict of type ${text}`, value)
+      if (value instanceof Map) setDictType(value, text)
       else if (element !== undefined) setListType(value, element)
       return value
     },

@@ -11,8 +11,12 @@ export interface ReadOptions extends OpenOptions {
   readonly limits?: ReadLimits
 }
 
-/** What the values of one file may take; by default in proportion to its size (value-budget.ts). */
+/** What reading one file may take. */
 export interface ReadLimits {
-  /** Objects and items: numbers, texts, lists, entries of dicts, tensors. */
+  /** Milliseconds of work, other work of the thread between its steps left out: a minute by default. */
+  readonly milliseconds?: number
+  /** The same as `objects`, as a limit of the load: LIMIT_EXCEEDED beyond. */
+  readonly elements?: number
+  /** Objects and items: numbers, texts, lists, entries of dicts, tensors; by default in proportion to the size of the file (value-budget.ts). */
   readonly objects?: number
 }

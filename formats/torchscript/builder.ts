@@ -91,6 +91,7 @@ export class Builder {
   /** A node at the end of the block. */
   node(action: Action, inputs: readonly Value[]): Node {
     if (++this.count > MOST_NODES) throw this.wrong(`a function of more than ${MOST_NODES} operations`)
+    this.library.spend(1 + inputs.length)
     const node = new Node(action, [...inputs], this.site)
     this.block.nodes.push(node)
     return node
@@ -103,6 +104,7 @@ export class Builder {
   }
 
   constant(value: Constant, type = this.typeOfConstant(value)): Value {
+    this.library.spend(1)
     return new Value(type, null, value)
   }
 
@@ -155,7 +157,7 @@ export class Builder {
     if (value instanceof Complex) return COMPLEX
     if (value instanceof Tensor) return TENSOR
     if (value instanceof Device) return DEVICE
-    if (value instanceof Tuple) return tupleOfTypes(value.items.map((item) => this.typeOfConstant(item)))
+    if (value instanceof Tuple) return this.library.typeOfTuple(value, () => value.items.map((item) => this.typeOfConstant(item)))
     if (Array.isArray(value)) {
       const named = listType(value)
       return listOf(value.length > 0 ? this.typeOfConstant(value[0]!) : named === undefined ? TENSOR : plainType(named))

@@ -3,7 +3,7 @@ import type { Value } from './graph.js'
 import type { ClassUnit } from './library.js'
 import type { CallArguments } from './matching.js'
 import { callNamed } from './sorting.js'
-import { argumentsOf, callFunction, callMethod, matched, namedTupleText } from './operator-calls.js'
+import { argumentsOf, callFunction, callMethod, instructionType, matched } from './operator-calls.js'
 import type { FormalArgument } from './schemas.js'
 import type { Binding } from './scope.js'
 import { callSpecial, toList } from './special.js'
@@ -53,7 +53,7 @@ function construct(code: Expressions, unit: ClassUnit, call: CallArguments): Val
       return { name: type.fields![i]!, type: field, listSize: null, keywordOnly: false, default: initial }
     })
     const { inputs } = matched(code, [{ args, isVararg: false, returns: [type] }], call, unit.name)
-    return builder.add({ kind: 'NAMED_TUPLE_CONSTRUCT', type: namedTupleText(type) }, inputs, type)
+    return builder.add({ kind: 'NAMED_TUPLE_CONSTRUCT', type: instructionType(builder, type) }, inputs, type)
   }
   if (type.kind !== 'class') throw builder.wrong(`${unit.name} cannot be called`)
   const object = builder.add({ kind: 'CREATE_OBJECT', type: unit.name }, [], type)

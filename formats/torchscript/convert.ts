@@ -76,7 +76,7 @@ export function isListOf(tuple: Type, list: Type): boolean {
 
 /** The type that a schema's `formal` stands for where `actual` is given. undefined where that cannot be. */
 export function bind(formal: Type, actual: Type, variables: Variables): Type | undefined {
-  if (!hasVariables(formal)) return formal
+  if (!formal.isOpen) return formal
   switch (formal.kind) {
     case 'variable': {
       const known = variables.get(formal.text)
@@ -112,10 +112,6 @@ function bound(type: Type | undefined, make: (type: Type) => Type): Type | undef
   return type === undefined ? undefined : make(type)
 }
 
-function hasVariables(type: Type): boolean {
-  return type.kind === 'variable' || type.args.some(hasVariables)
-}
-
 function hasUnbound(type: Type, variables: Variables): boolean {
   return type.kind === 'variable' ? !variables.has(type.text) : type.args.some((arg) => hasUnbound(arg, variables))
 }
@@ -123,7 +119,7 @@ function hasUnbound(type: Type, variables: Variables): boolean {
 /** A type with its variables replaced; undefined where one stands for nothing. */
 export function evaluate(type: Type, variables: Variables): Type | undefined {
   if (type.kind === 'variable') return variables.get(type.text)
-  if (!hasVariables(type)) return type
+  if (!type.isOpen) return type
   const args = type.args.map((arg) => evaluate(arg, variables))
   return args.every((arg) => arg !== undefined) ? rebuilt(type, args) : undefined
 }
@@ -137,6 +133,6 @@ function rebuilt(type: Type, args: readonly Type[]): Type {
     case 'Tuple':
       return tupleOfTypes(args)
     default:
-      return { ...type, args, text: `${type.kind}[${args.map(({ text }) => text).join(', ')}]` }
+      return { ...type, args, isOpen: false, text: `${type.kind}[${args.map(({ text }) => text).join(', ')}]` }
   }
 }

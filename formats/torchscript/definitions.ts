@@ -22,13 +22,19 @@ class DefinitionParser extends Parser {
     while (this.kind !== END) {
       if (this.kind === 'class') {
         const found = this.classDefinition()
-        classes.set(found.name, found)
+        this.add(classes, found)
       } else if (this.kind === 'def') {
         const found = this.functionDefinition()
-        functions.set(found.name, found)
+        this.add(functions, found)
       } else if (!this.accept(NEWLINE)) this.skipLine()
     }
     return { source: this.source, classes, functions }
+  }
+
+  /** Of two definitions one would be another program than whoever looked at the code has read. */
+  private add<T extends { readonly name: string; readonly at: number }>(all: Map<string, T>, found: T): void {
+    if (all.has(found.name)) throw this.source.wrong(found.at, `${found.name} is defined twice`)
+    all.set(found.name, found)
   }
 
   /** Older files say there what they import, and `op_version_set = 1`. */
@@ -49,14 +55,14 @@ class DefinitionParser extends Parser {
     }
     this.expect(':')
     const members: Member[] = []
-    const methods: FunctionSyntax[] = []
+    const methods = new Map<string, FunctionSyntax>()
     this.expect(NEWLINE)
     this.expect(INDENT)
     while (!this.accept(DEDENT)) {
-      if (this.kind === 'def') methods.push(this.functionDefinition())
+      if (this.kind === 'def') this.add(methods, this.functionDefinition())
       else if (!this.accept(NEWLINE) && !this.accept('pass')) members.push(...this.member())
     }
-    return { at, name, base, members, methods }
+    return { at, name, base, members, methods: [...methods.values()] }
   }
 
   /** `name : type`, `name = value` or both; `__annotations__["name"] = type` of names that are none of Python's. */
@@ -94,8 +100,7 @@ class DefinitionParser extends Parser {
     const indent = this.at
     this.expect(INDENT)
     this.at = this.tokens.closes[indent]! + 1
-    let statements: Stmt[] | undefined
-    const body = (): readonly Stmt[] => (statements ??= new Parser(this.source, this.tokens).blockAt(indent + 1))
+    const body = (): readonly Stmt[] => new Parser(this.source, this.tokens).blockAt(indent + 1)
     return { at, name, parameters, returns, body }
   }
 }

@@ -3,6 +3,7 @@ import { withoutEmptyReads } from '../../program/empty-reads.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { Float } from '../../runtime/tensor/scalar.js'
+import { pace } from '../../runtime/pace.js'
 import type { Value as Constant } from '../../runtime/tensor/value.js'
 import type { Block, Node, Site, Value } from './graph.js'
 import type { FunctionUnit } from './library.js'
@@ -54,7 +55,9 @@ class Emitter {
   private readonly leaving: Value[][] = []
   private readonly constants: Constant[] = []
   private readonly constantNumbers = new Map<unknown, number>()
+  private readonly textNumbers = new Map<string, number>()
   private readonly types: string[] = []
+  private readonly typeNumbers = new Map<string, number>()
   private readonly operators: OperatorName[] = []
   private readonly operatorNumbers = new Map<string, number>()
   /** By operator: arguments that the function's calls give before `out`; what they leave out are defaults. */
@@ -98,6 +101,7 @@ class Emitter {
   }
 
   private add(opcode: string, x = 0, n = 0): number {
+    pace(4)
     this.sites.push(this.site)
     return this.words.push(OPCODE_BY_NAME.get(opcode)!, x, n) / 3 - 1
   }
@@ -297,15 +301,16 @@ class Emitter {
   }
 
   private constant(value: Constant): number {
-    const key = constantKey(value)
-    let number = this.constantNumbers.get(key)
-    if (number === undefined) this.constantNumbers.set(key, (number = this.constants.push(value) - 1))
+    const [numbers, key] = typeof value === 'string' ? [this.textNumbers, value] : [this.constantNumbers, constantKey(value)]
+    let number = numbers.get(key as string)
+    if (number === undefined) numbers.set(key as string, (number = this.constants.push(value) - 1))
     return number
   }
 
   private type(text: string): number {
-    const known = this.types.indexOf(text)
-    return known >= 0 ? known : this.types.push(text) - 1
+    let number = this.typeNumbers.get(text)
+    if (number === undefined) this.typeNumbers.set(text, (number = this.types.push(text) - 1))
+    return number
   }
 }
 
@@ -332,8 +337,8 @@ function isEqual(a: Constant, b: Constant): boolean {
   return a === b
 }
 
-/** Equal numbers and texts are one constant. */
+/** Equal numbers are one constant. */
 function constantKey(value: Constant): unknown {
   if (value instanceof Float) return `float ${Object.is(value.value, -0) ? '-0' : value.value}`
-  return typeof value === 'string' ? `text ${value}` : typeof value === 'bigint' ? `int ${value}` : value
+  return typeof value === 'bigint' ? `int ${value}` : value
 }

@@ -10,7 +10,7 @@ import { moduleAt } from './module-containers.js'
 import { callMethod, callOperator } from './operator-calls.js'
 import { type Binding, Scope } from './scope.js'
 import type { Expr } from './syntax.js'
-import { BOOL, dictOf, INT, isSubtype, isTuple, STR, TENSOR, tupleOfTypes, type Type, unify, withoutNone } from './types.js'
+import { BOOL, dictOf, INT, isSubtype, isTooLarge, isTuple, STR, TENSOR, tupleOfTypes, type Type, unify, withoutNone } from './types.js'
 
 const BINARY: Readonly<Record<string, string>> = {
   '+': 'add', '-': 'sub', '*': 'mul', '/': 'div', '//': 'floordiv', '%': 'remainder', '**': 'pow', '@': 'matmul',
@@ -178,6 +178,7 @@ export class Expressions {
       if (both === undefined) throw this.builder.wrong(`values of different types in a list or dict: ${type.text} and ${item.type.text}`)
       type = both
     }
+    if (isTooLarge(type)) throw this.builder.wrong('a type of too many parts')
     return type
   }
 

@@ -1,3 +1,4 @@
+import { pace } from '../../runtime/pace.js'
 import type { Builder } from './builder.js'
 import { Block, Node, type Site, Value } from './graph.js'
 import type { FunctionUnit } from './library.js'
@@ -35,6 +36,8 @@ export class Inliner {
   constructor(
     private readonly write: (unit: FunctionUnit) => Builder,
     private readonly compute: Compute,
+    /** Is told of operations and values before they are made. */
+    private readonly spend: (count: number) => void,
   ) {}
 
   /** Throws INVALID_FILE where functions call themselves. */
@@ -70,6 +73,7 @@ export class Inliner {
       counts.blocks = Math.max(counts.blocks, level)
       const nodes: Node[] = []
       for (const node of inner.nodes) {
+        pace(64 + node.inputs.length)
         node.inputs.forEach((input, i) => (node.inputs[i] = resolved(input)))
         const callee = node.action.kind === 'call' ? this.done.get(node.action.unit) : undefined
         if (callee === undefined || !this.fits(callee, counts.nodes, level)) {
@@ -82,7 +86,7 @@ export class Inliner {
         counts.nodes += callee.nodes
         counts.calls = Math.max(counts.calls, callee.calls + 1)
         counts.blocks = Math.max(counts.blocks, level + callee.blocks)
-        const copy = new Copy(node.site, callee.block, node.inputs)
+        const copy = new Copy(node.site, callee.block, node.inputs, this.spend)
         nodes.push(...copy.block.nodes)
         replaced.set(node.outputs[0]!, copy.block.results[0]!)
       }
@@ -129,6 +133,7 @@ class Copy {
     private readonly call: Site,
     body: Block,
     args: readonly Value[],
+    private readonly spend: (count: number) => void,
   ) {
     body.params.forEach((param, i) => this.values.set(param, args[i]!))
     this.block = this.copyOf(body, true)
@@ -148,6 +153,7 @@ class Copy {
       }
     }
     for (const node of block.nodes) {
+      this.spend(1 + node.inputs.length)
       const inputs = node.inputs.map((input) => this.valueOf(input))
       const twin = new Node(node.action, inputs, this.siteOf(node.site))
       for (const inner of node.blocks) twin.blocks.push(this.copyOf(inner, false))

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { pace } from '../../runtime/pace.js'
 import { Complex, Float, toInt } from '../../runtime/tensor/scalar.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { SourceFile } from './source.js'
@@ -20,10 +21,10 @@ export const END = 'END'
 export interface Tokens {
   readonly kinds: readonly string[]
   /** Places of the first character, and of the one behind the last. */
-  readonly starts: readonly number[]
-  readonly ends: readonly number[]
+  readonly starts: Int32Array
+  readonly ends: Int32Array
   /** Of each INDENT, the number of the DEDENT that closes it; 0 for other tokens. */
-  readonly closes: readonly number[]
+  readonly closes: Int32Array
 }
 
 const KEYWORDS: ReadonlySet<string> = new Set(
@@ -39,6 +40,8 @@ const LONG_OPERATORS: ReadonlySet<string> = new Set(
 )
 const OPERATORS = '()[]{}:,.;@=+-*/%<>&|^~!'
 
+/** Tokens of one file: some thirty megabytes of code. */
+const MOST_TOKENS = 1 << 23
 /** Blocks in blocks. */
 const MOST_INDENTS = 256
 
@@ -63,9 +66,9 @@ function classOf(code: number): number {
 export function tokenize(source: SourceFile): Tokens {
   const { text } = source
   const kinds: string[] = []
-  const starts: number[] = []
-  const ends: number[] = []
-  const closes: number[] = []
+  let starts = new Int32Array(1024)
+  let ends = new Int32Array(1024)
+  let closes = new Int32Array(1024)
   /** Columns of the blocks that are open, and the numbers of their INDENT tokens. */
   const columns = [0]
   const opened: number[] = []
@@ -73,10 +76,13 @@ export function tokenize(source: SourceFile): Tokens {
   let at = 0
 
   const push = (kind: string, start: number, end: number): void => {
-    kinds.push(kind)
-    starts.push(start)
-    ends.push(end)
-    closes.push(0)
+    pace(4)
+    const count = kinds.push(kind)
+    if (count > MOST_TOKENS) throw source.wrong(start, `code of more than ${MOST_TOKENS} words and signs`)
+    if (count > starts.length)
+      [starts, ends, closes] = [starts, ends, closes].map(twiceAsLong) as [typeof starts, typeof starts, typeof starts]
+    starts[count - 1] = start
+    ends[count - 1] = end
   }
 
   /** At the beginning of a line with code in it: blocks that begin or end there. */
@@ -153,6 +159,12 @@ export function tokenize(source: SourceFile): Tokens {
   return { kinds, starts, ends, closes }
 }
 
+function twiceAsLong(numbers: Int32Array): Int32Array {
+  const longer = new Int32Array(2 * numbers.length)
+  longer.set(numbers)
+  return longer
+}
+
 function operatorAt(text: string, at: number): string {
   for (let length = 3; length > 1; length--) {
     const long = text.slice(at, at + length)
@@ -211,32 +223,42 @@ const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r:
 
 /** The value of a STRING token. Escapes stand for bytes of UTF-8, which is how PyTorch writes texts that are not ASCII. */
 export function stringValue(source: SourceFile, start: number, end: number): string {
-  const { text } = source
-  const first = text.indexOf('\\', start)
-  if (first < 0 || first >= end) return text.slice(start + 1, end - 1)
-  const parts: Buffer[] = []
-  let from = start + 1
-  for (let at = first; at >= 0 && at < end - 1; at = text.indexOf('\\', from)) {
-    parts.push(Buffer.from(text.slice(from, at)))
-    const next = text[at + 1]!
-    const plain = ESCAPES[next]
-    if (plain !== undefined) {
-      parts.push(Buffer.of(plain))
-      from = at + 2
+  const text = source.text.slice(start + 1, end - 1)
+  if (!text.includes('\\')) return text
+  // what escapes stand for is shorter than they are
+  const bytes = Buffer.from(text)
+  pace(bytes.length)
+  let length = 0
+  for (let at = 0; at < bytes.length;) {
+    const byte = bytes[at++]!
+    if (byte !== BACKSLASH) {
+      bytes[length++] = byte
       continue
     }
-    const digits = next === 'x' ? digitsAt(text, at + 2, 2, 16) : digitsAt(text, at + 1, 3, 8)
-    if (digits === '' && next !== '\n') throw source.wrong(at, `unknown escape \\${next}`)
-    if (digits !== '') parts.push(Buffer.of(Number.parseInt(digits, next === 'x' ? 16 : 8) & 255))
-    from = at + (next === 'x' ? 2 : 1) + digits.length + (next === '\n' ? 1 : 0)
+    const next = String.fromCharCode(bytes[at]!)
+    const escaped = ESCAPES[next]
+    if (escaped !== undefined) {
+      bytes[length++] = escaped
+      at++
+    } else if (next === '\n') at++
+    else {
+      const digits = next === 'x' ? digitsAt(bytes, at + 1, 2, 16) : digitsAt(bytes, at, 3, 8)
+      if (digits === '') throw source.wrong(start, `unknown escape \\${next}`)
+      bytes[length++] = Number.parseInt(digits, next === 'x' ? 16 : 8) & 255
+      at += (next === 'x' ? 1 : 0) + digits.length
+    }
   }
-  const bytes = Buffer.concat([...parts, Buffer.from(text.slice(from, end - 1))])
-  if (!isUtf8(bytes)) throw source.wrong(start, 'a text that is not UTF-8')
-  return bytes.toString()
+  const value = bytes.subarray(0, length)
+  if (!isUtf8(value)) throw source.wrong(start, 'a text that is not UTF-8')
+  return value.toString()
 }
 
-function digitsAt(text: string, at: number, most: number, base: number): string {
-  let end = at
-  while (end < at + most && !Number.isNaN(Number.parseInt(text[end] ?? '', base))) end++
-  return text.slice(at, end)
+function digitsAt(bytes: Uint8Array, at: number, most: number, base: number): string {
+  let digits = ''
+  while (digits.length < most && at < bytes.length) {
+    const digit = String.fromCharCode(bytes[at++]!)
+    if (Number.isNaN(Number.parseInt(digit, base))) break
+    digits += digit
+  }
+  return digits
 }

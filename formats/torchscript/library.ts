@@ -1,4 +1,6 @@
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
+import { damaged } from '../../program/file-error.js'
+import { pace } from '../../runtime/pace.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { CUSTOM_CLASSES, Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type Definitions, readDefinitions } from './definitions.js'
@@ -45,6 +47,8 @@ export interface ClassUnit {
   readonly isModule: boolean
 }
 
+/** Operations of the whole program, and values that they take: far more than any model has. */
+const MOST_VALUES = 1 << 23
 /** Types in types of an annotation. */
 const MOST_LEVELS = 40
 const PLAIN: ReadonlySet<string> = new Set(
@@ -67,6 +71,8 @@ export class Library {
   private readonly additions = new Map<string, string | undefined>()
   /** NamedTuples whose fields are being read. */
   private readonly open = new Set<string>()
+  private readonly tuples = new WeakMap<Tuple, Type>()
+  private left = MOST_VALUES
 
   constructor(
     /** The file of a path such as `__torch__/torch/nn`, where the archive has one. */
@@ -77,6 +83,12 @@ export class Library {
     readonly enumMember: (library: Library, unit: ClassUnit, value: Value) => Value,
     readonly operatorVersion: number,
   ) {}
+
+  /** So many operations and values are about to be made. Throws INVALID_FILE where they are more than any program has. */
+  spend(count: number): void {
+    pace(16 * count)
+    if ((this.left -= count) < 0) throw damaged(`a program of more than ${MOST_VALUES} operations and values`)
+  }
 
   /** Notes that the program was compiled with an operator. */
   noted(entry: OperatorEntry, isCalled = false): OperatorEntry {
@@ -155,6 +167,13 @@ export class Library {
     return name.startsWith(CUSTOM_CLASSES) ? namedType('custom', name) : this.findClass(name)?.type
   }
 
+  /** The type of a constant, whose elements may be the same ones many times. */
+  typeOfTuple(tuple: Tuple, types: () => readonly Type[]): Type {
+    let found = this.tuples.get(tuple)
+    if (found === undefined) this.tuples.set(tuple, (found = tupleOfTypes(types())))
+    return found
+  }
+
   /** NamedTuples in themselves have no type. */
   whileOpen<T>(name: string, read: () => T, fail: () => never): T {
     if (this.open.has(name)) fail()
@@ -196,6 +215,7 @@ export class Library {
       throw source.wrong(expr.at, 'expected a constant')
     }
     if (level > MOST_LEVELS) wrong()
+    this.spend(1)
     const inner = (item: Expr): Value => this.constantOf(item, source, level + 1)
     switch (expr.kind) {
       case 'constant':
@@ -236,10 +256,13 @@ export class Library {
     return unit?.type.kind === 'enum' ? this.memberOf(unit, member) : undefined
   }
 
-  /** A member of an enum: an object of its own wherever it is named, as in PyTorch, where `is` tells them apart. */
+  /** A member of an enum: an object of its own wherever it is named, as in PyTorch, where `is` tells them apart. Its value is a number or text. */
   memberOf(unit: ClassUnit, member: string): Value | undefined {
     const expr = unit.constants.get(member)
-    return expr === undefined ? undefined : this.enumMember(this, unit, this.constantOf(expr, unit.source))
+    if (expr === undefined) return undefined
+    if (expr.kind !== 'constant' && expr.kind !== 'unary')
+      throw unit.source.wrong(expr.at, 'expected a number or text as the value of a member')
+    return this.enumMember(this, unit, this.constantOf(expr, unit.source))
   }
 }
 

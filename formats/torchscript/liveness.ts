@@ -1,3 +1,4 @@
+import { pace } from '../../runtime/pace.js'
 import { type Block, Node, type Site, type Value } from './graph.js'
 
 /*
@@ -25,6 +26,9 @@ export function livenessOf(body: Block, site: Site): Liveness {
 type Uses = Map<Value, number>
 
 function addUse(uses: Uses, value: Value): void {
+  pace()
+  // constants need no register
+  if (value.constant !== undefined) return
   uses.set(value, (uses.get(value) ?? 0) + 1)
 }
 

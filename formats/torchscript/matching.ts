@@ -58,7 +58,7 @@ function matchOne<T extends Signature>(builder: Builder, signature: T, call: Cal
       if (given !== undefined) usedKeywords++
       else if (formal.default !== undefined) {
         // of the schema's type, whatever the value looks like
-        inputs.push(builder.constant(copied(formal.default), evaluate(formal.type, variables) ?? UNKNOWN))
+        inputs.push(builder.constant(copied(builder, formal.default), evaluate(formal.type, variables) ?? UNKNOWN))
         continue
       } else return undefined
     }
@@ -73,8 +73,10 @@ function matchOne<T extends Signature>(builder: Builder, signature: T, call: Cal
   return returns.every((type) => type !== undefined) ? { signature, inputs, returns } : undefined
 }
 
-function copied<T>(value: T): T {
-  return (Array.isArray(value) ? value.slice() : value) as T
+function copied<T>(builder: Builder, value: T): T {
+  if (!Array.isArray(value)) return value
+  builder.library.spend(value.length)
+  return value.slice() as T
 }
 
 /** What is given for an argument, converted; undefined where it is of another type. */

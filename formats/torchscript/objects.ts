@@ -2,30 +2,33 @@ import { unexpected } from '../../program/file-error.js'
 import type { PickleGlobal } from '../containers/pickle/global.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
 import { sameIdentity } from '../../runtime/backends/builtin/support/equality.js'
+import type { ValueBudget } from '../containers/value-budget.js'
 import { elementsOf } from '../../program/reach.js'
 import { damaged } from '../../program/file-error.js'
 import type { ClassUnit, Library } from './library.js'
 import { isSubtype, NONE } from './types.js'
 
 /** Puts the attributes of all objects below `root` where their classes have them: pickles may have them in any order. */
-export function arrangeAttributes(root: Value, library: Library): void {
+export function arrangeAttributes(root: Value, library: Library, budget: ValueBudget): void {
   const seen = new Set<object>()
   const pending: Value[] = [root]
   while (pending.length > 0) {
     const value = pending.pop()!
     if (typeof value !== 'object' || value === null || seen.has(value)) continue
     seen.add(value)
-    if (value instanceof ScriptObject) arrange(value, library)
+    if (value instanceof ScriptObject) arrange(value, library, budget)
     for (const item of elementsOf(value) ?? []) if (typeof item === 'object') pending.push(item)
   }
 }
 
-function arrange(object: ScriptObject, library: Library): void {
+function arrange(object: ScriptObject, library: Library, budget: ValueBudget): void {
   const unit = library.findClass(object.typeName)
   if (unit === undefined) throw damaged(`the code has no class ${object.typeName}`)
   if (unit.type.kind === 'enum') return nameMember(object, unit, library)
   // objects that their class fills itself have none yet
   if (object.names.length === 0 && unit.methods.has('__setstate__')) return
+  // those that the pickle leaves out, too
+  budget.spend(unit.attributes.size)
   const values = new Map(object.names.map((name, i) => [name, object.slots[i]!]))
   object.names.length = 0
   object.slots.length = 0

@@ -1,3 +1,4 @@
+import type { Builder } from './builder.js'
 import type { Expressions } from './expressions.js'
 import type { Value } from './graph.js'
 import { knownResult } from './known-results.js'
@@ -5,7 +6,7 @@ import type { FunctionUnit } from './library.js'
 import { type CallArguments, type Match, matchCall } from './matching.js'
 import type { Overload, Signature } from './schemas.js'
 import type { Expr } from './syntax.js'
-import type { Type } from './types.js'
+import { isTooLong, onceForEach, type Type } from './types.js'
 import { upgradedInputs, versionedOverloads } from './versions.js'
 
 /** The values of a call's arguments. */
@@ -29,18 +30,25 @@ export function callFunction(code: Expressions, unit: FunctionUnit, call: CallAr
   return code.builder.add({ kind: 'call', unit }, inputs, unit.returns[0]!)
 }
 
-/** The type with its fields, as instructions need it. */
-export function namedTupleText(type: Type): string {
-  const fields = type.fields!.map((field, i) => `[${field}, ${instructionType(type.args[i]!)}]`)
-  return `${type.text}[NamedTuple, [${fields.join(',')}]]`
+/** A type as instructions name it: NamedTuples with their fields. */
+export function instructionType(builder: Builder, type: Type): string {
+  const text = textOf(type)
+  if (text === null) throw builder.wrong(`a type of too many parts: ${type.text.slice(0, 200)}`)
+  return text
 }
 
-/** A type as instructions name it: NamedTuples with their fields. */
-export function instructionType(type: Type): string {
-  if (type.kind === 'NamedTuple') return namedTupleText(type)
-  if (type.args.length === 0) return type.text
-  return `${type.kind}[${type.args.map(instructionType).join(', ')}]`
-}
+/** null where it is too long. */
+const textOf = onceForEach((type): string | null => {
+  if (type.args.length === 0 && type.kind !== 'NamedTuple') return type.text
+  const parts: string[] = []
+  let length = 0
+  for (const [i, arg] of type.args.entries()) {
+    const text = textOf(arg)
+    if (text === null || isTooLong((length += text.length))) return null
+    parts.push(type.kind === 'NamedTuple' ? `[${type.fields![i]!}, ${text}]` : text)
+  }
+  return type.kind === 'NamedTuple' ? `${type.text}[NamedTuple, [${parts.join(',')}]]` : `${type.kind}[${parts.join(', ')}]`
+})
 
 /** A call of an operator with arguments in order. */
 export function callOperator(code: Expressions, name: string, args: readonly Value[]): Value {

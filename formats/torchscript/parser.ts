@@ -1,3 +1,4 @@
+import { pace } from '../../runtime/pace.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { DEDENT, END, INDENT, NAME, NEWLINE, NUMBER, numberValue, STRING, stringValue, tokenize, type Tokens } from './lexer.js'
 import type { SourceFile } from './source.js'
@@ -5,6 +6,9 @@ import type { Expr, Keyword, Loop, Parameter, Stmt, WithItem } from './syntax.js
 
 /** Levels of expressions in expressions and of statements in statements. PyTorch's printer breaks lines long before. */
 const MOST_LEVELS = 120
+
+/** Names and literals of one function, or of all that stands outside of them: far more than anybody writes. */
+const MOST_ATOMS = 1 << 20
 
 /** Binary operators by how tightly they bind, loosest first; all of them from left to right. */
 const LEVELS: readonly ReadonlySet<string>[] = [['|'], ['^'], ['&'], ['<<', '>>'], ['+', '-'], ['*', '/', '//', '%', '@']].map(
@@ -19,6 +23,7 @@ export class Parser {
   protected readonly tokens: Tokens
   protected at = 0
   private level = 0
+  private atoms = 0
 
   constructor(
     protected readonly source: SourceFile,
@@ -372,6 +377,8 @@ export class Parser {
 
   private atom(): Expr {
     const at = this.place
+    pace(16)
+    if (++this.atoms > MOST_ATOMS) throw this.source.wrong(at, `a function of more than ${MOST_ATOMS} names and literals`)
     const kind = this.kind
     switch (kind) {
       case NAME:

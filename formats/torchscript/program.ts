@@ -49,6 +49,7 @@ class ProgramCompiler {
         if (result !== undefined) library.noted(entry, true)
         return result
       },
+      (count) => library.spend(count),
     )
   }
 

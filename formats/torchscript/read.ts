@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { pace } from '../../runtime/pace.js'
 import type { FunctionCode } from '../../program/code.js'
 import { damaged, guarded, tupleOf, unexpected } from '../../program/file-error.js'
 import { checkNesting } from '../reading/nesting.js'
@@ -19,7 +20,7 @@ import { SourceFile } from './source.js'
 
 /** The bytecode version whose instructions the code becomes. */
 const BYTECODE_VERSION = 8
-/** Characters of one file of code. */
+/** Characters of code, in one file and in all. */
 const MOST_CHARACTERS = 1 << 26
 
 /** Reads a TorchScript archive: code in place of bytecode. */
@@ -37,7 +38,7 @@ export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram
   folder = 'data/'
   const library = new Library(sourceReader(zip), constants, enumMemberOf(meaning.lookUp), operatorVersion)
   const { root, classes } = guarded('data.pkl', () => classesOf(zip.contentOf('data.pkl'), budget))
-  for (const constant of constants) arrangeAttributes(constant, library)
+  for (const constant of constants) arrangeAttributes(constant, library, budget)
   const find = (name: string) => {
     const found = library.findClass(name)
     if (found === undefined) throw damaged(`the code has no class ${name}`)
@@ -50,7 +51,7 @@ export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram
       const value = unpickle(zip.contentOf('data.pkl'), meaning, budget)
       if (!(value instanceof ScriptObject)) throw unexpected('the module', value)
       checkNesting([value])
-      arrangeAttributes(value, library)
+      arrangeAttributes(value, library, budget)
       return { root: value, pending: meaning.pending }
     })
   const { lookedUp } = library
@@ -60,11 +61,13 @@ export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram
 }
 
 function sourceReader(zip: ZipArchive): (path: string) => SourceFile | undefined {
+  let left = MOST_CHARACTERS
   return (path) => {
     const record = `code/${path}.py`
     if (!zip.holds(record)) return undefined
     const bytes = zip.contentOf(record)
-    if (bytes.length > MOST_CHARACTERS || !isUtf8(bytes)) throw damaged(`${record} is no text, or too long`)
+    pace(bytes.length)
+    if ((left -= bytes.length) < 0 || !isUtf8(bytes)) throw damaged(`${record} is no text, or too long`)
     return new SourceFile(record, bytes.toString())
   }
 }

@@ -70,12 +70,12 @@ class Folding {
   /** What is the same on both ways is no result of an `if`. */
   private joinSame({ outputs, blocks }: Node): void {
     const [then, other] = blocks
-    for (let i = outputs.length - 1; i >= 0; i--) {
-      if (then!.results[i] !== other!.results[i]) continue
-      this.replaced.set(outputs[i]!, then!.results[i]!)
-      outputs.splice(i, 1)
-      for (const { results } of blocks) results.splice(i, 1)
-    }
+    const same = (i: number): boolean => then!.results[i] === other!.results[i]
+    outputs.forEach((output, i) => {
+      if (same(i)) this.replaced.set(output, then!.results[i]!)
+    })
+    const kept = outputs.map((_, i) => !same(i))
+    for (const values of [outputs, ...blocks.map(({ results }) => results)]) keepOnly(values, (i) => kept[i]!)
   }
 }
 
@@ -96,6 +96,15 @@ function resultsOf({ action, inputs, outputs }: Node, compute: Compute): readonl
   }
   const constant = knownResult(qualifiedName, inputs) ?? compute(entry, inputs)
   return constant === undefined ? undefined : [new Value(type, null, constant)]
+}
+
+/** Takes the values out of a list whose places are not kept. */
+function keepOnly(values: Value[], isKept: (place: number) => boolean): void {
+  let count = 0
+  values.forEach((value, i) => {
+    if (isKept(i)) values[count++] = value
+  })
+  values.length = count
 }
 
 class Unused {
@@ -140,24 +149,20 @@ class Unused {
   }
 
   private removeResults({ outputs, blocks }: Node): void {
-    for (let i = outputs.length - 1; i >= 0; i--) {
-      if (this.used.has(outputs[i]!)) continue
-      outputs.splice(i, 1)
-      for (const { results } of blocks) results.splice(i, 1)
-    }
+    const kept = outputs.map((output) => this.used.has(output))
+    for (const values of [outputs, ...blocks.map(({ results }) => results)]) keepOnly(values, (i) => kept[i]!)
   }
 
   /** What a loop carries along and nobody looks at. */
   private removeCarried({ inputs, outputs, blocks }: Node): void {
     const { params, results } = blocks[0]!
-    for (let i = outputs.length - 1; i >= 0; i--) {
+    const kept = outputs.map((output, i) => {
       const param = params[i + 1]!
       const own = results[i + 1] === param ? 1 : 0
-      if (this.used.has(outputs[i]!) || (this.counts.get(param) ?? 0) > own) continue
-      outputs.splice(i, 1)
-      inputs.splice(i + 2, 1)
-      params.splice(i + 1, 1)
-      results.splice(i + 1, 1)
-    }
+      return this.used.has(output) || (this.counts.get(param) ?? 0) > own
+    })
+    keepOnly(outputs, (i) => kept[i]!)
+    keepOnly(inputs, (i) => i < 2 || kept[i - 2]!)
+    for (const values of [params, results]) keepOnly(values, (i) => i < 1 || kept[i - 1]!)
   }
 }

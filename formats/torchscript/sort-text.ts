@@ -1,4 +1,4 @@
-import { BOOL, FLOAT, INT, isTuple, STR, TENSOR, type Type } from './types.js'
+import { BOOL, FLOAT, INT, isTuple, onceForEach, STR, TENSOR, type Type } from './types.js'
 
 /** Expressions that compare two values. */
 interface Order {
@@ -12,25 +12,25 @@ interface Order {
  * whether a class has `__lt__`. undefined for elements that have no order.
  */
 export function sortText(element: Type, hasMethod: (type: Type) => boolean): ((namespace: string) => string) | undefined {
-  if (!isOrdered(element, hasMethod)) return undefined
+  const isOrdered = onceForEach((type): boolean => {
+    if (type.kind === 'class') return hasMethod(type)
+    return isTuple(type) ? type.args.every((arg) => isOrdered(arg)) : [INT, FLOAT, BOOL, STR, TENSOR].includes(type)
+  })
+  if (!isOrdered(element)) return undefined
   return (namespace) => {
     const helpers: string[] = []
-    const order = orderOf(element, namespace, helpers)
+    const orderOf: (type: Type) => Order = onceForEach((type) => orderBy(type, namespace, helpers, orderOf))
+    const order = orderOf(element)
     return helpers.join('') + steps(namespace, element.text, order)
   }
 }
 
-function isOrdered(type: Type, hasMethod: (type: Type) => boolean): boolean {
-  if (type.kind === 'class') return hasMethod(type)
-  return isTuple(type) ? type.args.every((arg) => isOrdered(arg, hasMethod)) : [INT, FLOAT, BOOL, STR, TENSOR].includes(type)
-}
-
-/** How values of a type are compared; functions for that are added to `helpers`. */
-function orderOf(type: Type, namespace: string, helpers: string[]): Order {
+/** How values of a type are compared; functions for that are added to `helpers`. `orderOf` says it of its parts. */
+function orderBy(type: Type, namespace: string, helpers: string[], orderOf: (type: Type) => Order): Order {
   if (type === BOOL) return { less: (a, b) => `int(${a}) < int(${b})`, same: (a, b) => `${a} == ${b}` }
   if (type === TENSOR) return { less: (a, b) => `bool(${a} < ${b})`, same: (a, b) => `bool(${a} == ${b})` }
   if (type.kind !== 'class' && !isTuple(type)) return { less: (a, b) => `${a} < ${b}`, same: (a, b) => `${a} == ${b}` }
-  const elements = isTuple(type) ? type.args.map((arg) => orderOf(arg, namespace, helpers)) : []
+  const elements = isTuple(type) ? type.args.map((arg) => orderOf(arg)) : []
   const number = helpers.length
   const define = (name: string, body: string): void => {
     helpers.push(`def ${name}${number}(a: ${type.text}, b: ${type.text}) -> bool:\n${body}`)

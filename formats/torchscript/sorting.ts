@@ -3,7 +3,7 @@ import type { Value } from './graph.js'
 import type { CallArguments } from './matching.js'
 import { callFunction, callOperator, callOperatorWith } from './operator-calls.js'
 import { sortText } from './sort-text.js'
-import { isTuple, type Type } from './types.js'
+import { isTuple, onceForEach, type Type } from './types.js'
 
 /** A call of what code names as an operator. */
 export function callNamed(code: Expressions, name: string, call: CallArguments): Value {
@@ -31,6 +31,4 @@ function sortByMethod(code: Expressions, name: string, { args, keywords }: CallA
   return isSorted ? sorted : result
 }
 
-function holdsObjects(type: Type): boolean {
-  return type.kind === 'class' || (isTuple(type) && type.args.some(holdsObjects))
-}
+const holdsObjects = onceForEach((type): boolean => type.kind === 'class' || (isTuple(type) && type.args.some((arg) => holdsObjects(arg))))

@@ -1,4 +1,5 @@
 import type { PtliteError } from '../../runtime/error.js'
+import { pace } from '../../runtime/pace.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 
 /** Characters of a line that messages show. */
@@ -6,6 +7,9 @@ const MOST_SHOWN = 160
 
 /** One file of code of an archive. */
 export class SourceFile {
+  /** Places of the line ends; looked for when a place is asked for. */
+  private lineEnds: number[] | undefined
+
   constructor(
     /** Of the record: `code/__torch__/net.py`. */
     readonly path: string,
@@ -14,9 +18,25 @@ export class SourceFile {
 
   /** The line that a character is on, from 1. */
   lineOf(offset: number): number {
-    let line = 1
-    for (let at = this.text.indexOf('\n'); at >= 0 && at < offset; at = this.text.indexOf('\n', at + 1)) line++
-    return line
+    const ends = (this.lineEnds ??= this.findLineEnds())
+    // how many of them stand before
+    let low = 0
+    let high = ends.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (ends[middle]! < offset) low = middle + 1
+      else high = middle
+    }
+    return low + 1
+  }
+
+  private findLineEnds(): number[] {
+    const ends: number[] = []
+    for (let at = this.text.indexOf('\n'); at >= 0; at = this.text.indexOf('\n', at + 1)) {
+      pace()
+      ends.push(at)
+    }
+    return ends
   }
 
   /** The text of the line that a character is on, and the column of the character in it, from 0. */

@@ -96,7 +96,7 @@ function isInstance(code: Expressions, [object, classes]: readonly Expr[]): Valu
   const { builder } = code
   const value = code.value(object!)
   const exprs = classes!.kind === 'tuple' ? classes!.items : [classes!]
-  const types = exprs.map((expr) => instructionType(code.library.typeOf(expr, builder.unit.source)))
+  const types = exprs.map((expr) => instructionType(builder, code.library.typeOf(expr, builder.unit.source)))
   return builder.add({ kind: 'ISINSTANCE', types }, [value], BOOL)
 }
 

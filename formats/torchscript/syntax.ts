@@ -67,7 +67,7 @@ export interface FunctionSyntax extends Place {
   readonly name: string
   readonly parameters: readonly Parameter[]
   readonly returns: Expr | null
-  /** Parsed when it is asked for: programs have functions that no method calls. */
+  /** Parsed each time it is asked for, which is once: programs have functions that no method calls. */
   readonly body: () => readonly Stmt[]
 }
 

@@ -1,3 +1,5 @@
+import { pace } from '../../runtime/pace.js'
+
 /* Types of TorchScript, as code annotates them and as schemas of operators have them. */
 
 export type TypeKind =
@@ -26,6 +28,8 @@ export interface Type {
   readonly fields?: readonly string[]
   /** Types in types below it. */
   readonly levels: number
+  /** Whether a variable of a schema is in it. */
+  readonly isOpen: boolean
 }
 
 /** Types in types, and characters that all of a type takes: more than anybody writes. */
@@ -34,12 +38,17 @@ const MOST_CHARACTERS = 1 << 16
 
 function typeOf(kind: TypeKind, text: string, args: readonly Type[] = []): Type {
   const levels = args.reduce((most, arg) => Math.max(most, 1 + arg.levels), 0)
-  return { kind, text, args, levels }
+  return { kind, text, args, levels, isOpen: kind === 'variable' || args.some((arg) => arg.isOpen) }
+}
+
+/** Whether somebody may have written a type of so many characters. */
+export function isTooLong(characters: number): boolean {
+  return characters > MOST_CHARACTERS
 }
 
 /** Whether a type has more parts than any that somebody wrote. */
 export function isTooLarge({ text, levels }: Type): boolean {
-  return levels > MOST_LEVELS || text.length > MOST_CHARACTERS
+  return levels > MOST_LEVELS || isTooLong(text.length)
 }
 
 const plain = new Map<string, Type>()
@@ -63,7 +72,17 @@ export const DEVICE = plainType('Device')
 export const ANY = plainType('Any')
 export const UNKNOWN: Type = typeOf('unknown', 'unknown')
 
-const join = (types: readonly Type[]): string => types.map(({ text }) => text).join(', ')
+/** No more of it than shows that the whole is too large. */
+function join(types: readonly Type[]): string {
+  pace(types.length)
+  const parts: string[] = []
+  let length = 0
+  for (const { text } of types) {
+    parts.push(text)
+    if ((length += text.length) > MOST_CHARACTERS) break
+  }
+  return parts.join(', ')
+}
 
 export function listOf(element: Type): Type {
   return typeOf('List', `List[${element.text}]`, [element])
@@ -89,7 +108,7 @@ export function optionalOf(type: Type): Type {
 /** With None among them, and one more type, it is an Optional. */
 export function unionOf(members: readonly Type[]): Type {
   const flat = members.flatMap((m) => (m.kind === 'Union' ? m.args : m.kind === 'Optional' ? [m.args[0]!, NONE] : [m]))
-  const distinct = flat.filter((m, i) => flat.findIndex((other) => same(other, m)) === i)
+  const distinct = [...new Map(flat.map((m) => [`${m.kind} ${m.text}`, m])).values()]
   const others = distinct.filter((m) => !same(m, NONE))
   if (others.length <= 1 && others.length < distinct.length) return optionalOf(others[0] ?? NONE)
   return distinct.length === 1 ? distinct[0]! : typeOf('Union', `Union[${join(distinct)}]`, distinct)
@@ -132,6 +151,7 @@ const GENERIC: Readonly<Record<string, readonly TypeKind[]>> = {
 
 /** Whether every value of type `a` is one of `b`. Lists and dicts are of one type only. */
 export function isSubtype(a: Type, b: Type): boolean {
+  pace(8)
   if (same(a, b) || b === ANY || a.kind === 'unknown' || b.kind === 'unknown') return true
   if (a.kind === 'Optional') return isSubtype(NONE, b) && isSubtype(a.args[0]!, b)
   if (a.kind === 'Union') return a.args.every((member) => isSubtype(member, b))
@@ -141,7 +161,7 @@ export function isSubtype(a: Type, b: Type): boolean {
     case 'Union':
       return b.args.some((member) => isSubtype(a, member))
     case 'Tuple':
-      return isTuple(a) && a.args.length === b.args.length && a.args.every((item, i) => isSubtype(item, b.args[i]!))
+      return isTuple(a) && a.args.length === b.args.length && subtypes.of(a, b)
     case 'List':
     case 'Dict':
     case 'Future':
@@ -159,8 +179,41 @@ export function isSubtype(a: Type, b: Type): boolean {
   }
 }
 
+/** The same of pairs of types. */
+class OnceForPairs<T> {
+  private readonly known = new WeakMap<Type, WeakMap<Type, { readonly value: T }>>()
+
+  constructor(private readonly compute: (a: Type, b: Type) => T) {}
+
+  of(a: Type, b: Type): T {
+    let row = this.known.get(a)
+    if (row === undefined) this.known.set(a, (row = new WeakMap()))
+    let found = row.get(b)
+    if (found === undefined) row.set(b, (found = { value: this.compute(a, b) }))
+    return found.value
+  }
+}
+
+/** Of tuples of as many elements. */
+const subtypes = new OnceForPairs((a, b) => a.args.every((item, i) => isSubtype(item, b.args[i]!)))
+const unified = new OnceForPairs((a, b) => {
+  const items = a.args.map((item, i) => unify(item, b.args[i]!))
+  return items.every((item) => item !== undefined) ? tupleOfTypes(items) : undefined
+})
+
+/** A property of types that is computed once for each: those that are made of a few others, again and again, have a great many parts. */
+export function onceForEach<T>(compute: (type: Type) => T): (type: Type) => T {
+  const known = new WeakMap<Type, { readonly value: T }>()
+  return (type) => {
+    let found = known.get(type)
+    if (found === undefined) known.set(type, (found = { value: compute(type) }))
+    return found.value
+  }
+}
+
 /** The narrowest type that both are of; undefined where there is none. */
 export function unify(a: Type, b: Type): Type | undefined {
+  pace(8)
   if (a.kind === 'unknown') return b
   if (isSubtype(a, b)) return b
   if (isSubtype(b, a)) return a
@@ -170,9 +223,5 @@ export function unify(a: Type, b: Type): Type | undefined {
     const inner = unify(withoutNone(a), withoutNone(b))
     return inner === undefined ? undefined : optionalOf(inner)
   }
-  if (isTuple(a) && isTuple(b) && a.args.length === b.args.length) {
-    const items = a.args.map((item, i) => unify(item, b.args[i]!))
-    return items.every((item) => item !== undefined) ? tupleOfTypes(items) : undefined
-  }
-  return undefined
+  return isTuple(a) && isTuple(b) && a.args.length === b.args.length ? unified.of(a, b) : undefined
 }

@@ -6,7 +6,7 @@ import { readSummaries } from '../../formats/ptlc/read.js'
 import { readProgram } from '../../formats/read.js'
 import { containerOf } from '../../formats/container-names.js'
 import { formatOf, type PlanFormat, type ProgramFormat } from '../../formats/registry.js'
-import type { OpenOptions } from '../../formats/reading/read-options.js'
+import type { ReadLimits } from '../../formats/reading/read-options.js'
 import { stepByStep } from '../../formats/steps.js'
 import type { FunctionCode } from '../../program/code.js'
 import { graphsOf } from '../../program/data-flow.js'
@@ -14,6 +14,10 @@ import type { Program } from '../../program/program.js'
 import { inputsOf, outputsOf } from '../../program/signature-info.js'
 import { formatReady, whenLoaded } from '../../runtime/ready.js'
 import { findOperator } from '../../runtime/operators/registry.js'
+import { type Limits, READING_MILLISECONDS } from '../../runtime/limits.js'
+import { TimeLimit } from '../../runtime/pace.js'
+import { checkOptions, count, reading } from '../../runtime/tensor/check-arguments.js'
+import { limitsTest } from '../limits-option.js'
 import { atHand } from '../at-hand.js'
 import type { ModelSource } from '../sources.js'
 import { operatorsOf } from './operators.js'
@@ -21,31 +25,43 @@ import { byteSize, listParameters } from './parameters.js'
 import type { MethodReport, ModelReport } from './report.js'
 import { trainingOf } from './training.js'
 
+/** How a model is looked at. */
+export interface InspectOptions {
+  /**
+   * What that may take: LIMIT_EXCEEDED beyond. Without it the same as loading (docs/limits.md). Nothing of the file runs, so there are no instructions to count,
+   * nor memory of tensors.
+   */
+  readonly limits?: Limits & ReadLimits
+}
+
 /**
  * What a model file holds. Nothing of it runs, and operators that this build lacks are named rather than refused. Throws INVALID_FILE for a
  * damaged file, UNSUPPORTED_FILE for one that is no model, with what to do.
  */
-export async function inspectModel(model: ModelSource): Promise<ModelReport> {
+export async function inspectModel(model: ModelSource, options: InspectOptions = {}): Promise<ModelReport> {
+  reading(() => checkOptions(options, { limits: limitsTest('inspectModel()', { objects: count }) }, 'inspectModel()'))
+  const { limits } = options
   const content = await atHand(model)
-  return whenLoaded(content, () => reportOf(openSource(content), {}))
+  return whenLoaded(content, () => reportOf(openSource(content), limits))
 }
 
-async function reportOf(source: ByteSource, options: OpenOptions): Promise<ModelReport> {
+async function reportOf(source: ByteSource, limits: (Limits & ReadLimits) | undefined): Promise<ModelReport> {
+  const time = new TimeLimit('inspecting the model', limits?.milliseconds ?? READING_MILLISECONDS)
   let format: ProgramFormat | PlanFormat
   let file: OpenedFile
   try {
-    file = new OpenedFile(source, options.verify)
+    file = time.within(() => new OpenedFile(source))
     format = formatOf(file)
     await formatReady(format.name)
-    if (format.holds === 'plans') return plansReport(source, format)
+    if (format.holds === 'plans') return time.within(() => plansReport(source, format as PlanFormat))
   } catch (error) {
     source.close()
     throw error
   }
   // without a hook for __setstate__ nothing of the file is executed
-  const program = await stepByStep(readProgram({ file, format }, {}, {}))
+  const program = await stepByStep(readProgram({ file, format }, {}, limits === undefined ? {} : { limits }, time))
   try {
-    return programReport(source, format, program)
+    return time.within(() => programReport(source, format as ProgramFormat, program))
   } finally {
     program.close()
   }

@@ -1,4 +1,6 @@
 import { type Int, toInt } from '../../../runtime/tensor/scalar.js'
+import { pace } from '../../../runtime/pace.js'
+import type { ValueBudget } from '../value-budget.js'
 import type { ByteSource } from '../bytes.js'
 import { damaged } from '../../../program/file-error.js'
 
@@ -7,8 +9,9 @@ const PAGE_BYTES = 1 << 14
 const NUMBER_BYTES = 8
 /** Vectors may be shared, but no file decodes to more than this many times its size. */
 const MAX_GROWTH = 8
-/** Of the vector that refers to it. */
-const OBJECT_BYTES = 4
+/** Memory of an element of a list, and of a table with what is made of it. */
+const ITEM_BYTES = 8
+const TABLE_BYTES = 64
 
 /** A vector whose elements lie inside the file. */
 export interface FlatVector {
@@ -28,14 +31,15 @@ export class FlatReader {
   private readonly texts = new Map<number, string>()
   private budget: number
 
-  /** `objects`: how many there may be, in place of the number that goes with the size of the file. */
+  /** `objects`: how many there may be, in place of the number that goes with the size of the file; `values` counts them, too. */
   constructor(
     private readonly source: ByteSource,
     objects?: number,
+    private readonly values?: ValueBudget,
   ) {
     this.pageBytes = source.resident ? Infinity : PAGE_BYTES
     if (source.resident) this.pages.push(source.read(0, source.size))
-    this.budget = objects === undefined ? source.size * MAX_GROWTH + (1 << 20) : objects * OBJECT_BYTES
+    this.budget = objects === undefined ? source.size * MAX_GROWTH + (1 << 20) : objects * TABLE_BYTES
   }
 
   root(): FlatTable {
@@ -64,6 +68,8 @@ export class FlatReader {
 
   /** Counts bytes that a vector is decoded into. */
   spend(bytes: number): void {
+    pace(bytes >> 3)
+    this.values?.spendBytes(bytes)
     this.budget -= bytes
     if (this.budget < 0) throw this.error('its tables repeat more data than any module has')
   }
@@ -205,9 +211,9 @@ export class FlatTable {
   }
 
   /** The elements of a vector, read one by one from their offsets. */
-  list<T>(field: number, elementBytes: number, read: (at: number) => T): T[] {
+  list<T>(field: number, elementBytes: number, read: (at: number) => T, memory = ITEM_BYTES): T[] {
     const { start, length } = this.vector(field, elementBytes)
-    this.reader.spend(length * elementBytes)
+    this.reader.spend(length * memory)
     return Array.from({ length }, (_, i) => read(start + i * elementBytes))
   }
 
@@ -224,6 +230,6 @@ export class FlatTable {
   }
 
   tables(field: number): FlatTable[] {
-    return this.list(field, 4, (at) => this.reader.tableAt(at + this.reader.uint32(at)))
+    return this.list(field, 4, (at) => this.reader.tableAt(at + this.reader.uint32(at)), TABLE_BYTES)
   }
 }

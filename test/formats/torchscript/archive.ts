@@ -7,11 +7,11 @@ import { zip } from '../../module/zip-writer.js'
 const text = (value: string): Uint8Array => new Uint8Array(Buffer.from(value))
 
 /** An archive whose module is of class `__torch__.M`, without attributes, and has this code in `code/__torch__.py`. */
-export function scriptArchive(code: string, version = '10'): Uint8Array {
+export function scriptArchive(code: string, version = '10', constants: Uint8Array = pickle(p.emptyTuple)): Uint8Array {
   const root = pickle(p.global('__torch__', 'M'), p.emptyTuple, p.newObject, p.emptyDict, p.build)
   return zip([
     { name: 'm/version', data: text(`${version}\n`) },
-    { name: 'm/constants.pkl', data: pickle(p.emptyTuple) },
+    { name: 'm/constants.pkl', data: constants },
     { name: 'm/data.pkl', data: root },
     { name: 'm/code/__torch__.py', data: text(code) },
   ])

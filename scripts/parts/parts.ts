@@ -368,6 +368,12 @@ export const PARTS: readonly Part[] = [
     needs: ['compiler', 'model', 'operators', 'plans', 'files', 'recording'],
   },
   { name: 'compiler', files: ['compiler/*'], needs: ['model', 'operators', 'plans', 'files', 'recording', 'compiled-layers'] },
+  // operators of functions, by schemas as texts
+  {
+    name: 'schemas',
+    files: ['src/register-operator.ts', 'codegen/schema/*', 'codegen/types/default-value.ts', 'codegen/types/known.ts'],
+    needs: ['operators'],
+  },
   { name: 'background', files: ['engine/background/*'], needs: ['model', 'plans', 'recording'] },
   { name: 'tracing', files: ['selective-build/trace/*', 'src/tracing.ts', 'runtime/native/generated/kernel-fields.ts'], needs: ['model'] },
 ]

@@ -4,6 +4,7 @@ import { PtliteError } from '../../runtime/error.js'
 import { compileAhead } from '../ahead.js'
 import { cpu, loadModule } from '../index.js'
 import { refuseCompiled } from './compiled-file.js'
+import { loadOperators, OPS_HELP } from './custom-operators.js'
 import { EVAL_HELP, evalOf } from './eval-option.js'
 import { formatBytes } from './format.js'
 import { levelNamed, repeatAt } from './levels.js'
@@ -15,7 +16,7 @@ import { isKept, isSameFile, reportBeside, writeFile } from './write-file.js'
 
 export const compile: Command = {
   usage:
-    'compile MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ... [--method NAME] [-o model.ptlc] [--isa LEVEL] [--eval] [--no-winograd]',
+    'compile MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ... [--method NAME] [-o model.ptlc] [--isa LEVEL] [--eval] [--no-winograd] [--ops FILE.js ...]',
   help: `Compiles a model ahead: plans and packed weights, to be mapped and run at once.
 
 The file serves calls with arguments of the forms (shapes, dtypes, other values) that it was compiled for, on CPUs that have
@@ -30,7 +31,8 @@ warned of, are interpreted.
       --isa LEVEL       for CPUs of this instruction set level (ptlite cpu lists them), which this one must have: plans are made by
                         running their kernels. The highest without it
 ${EVAL_HELP}. A .ptlc file is of one mode
-${WINOGRAD_HELP}`,
+${WINOGRAD_HELP}
+${OPS_HELP}`,
 
   async run(args) {
     const { model, runs, merge, isa, ...given } = parsePlannedRuns(args)
@@ -41,6 +43,7 @@ ${WINOGRAD_HELP}`,
       throw new PtliteError('INVALID_ARGUMENT', `${model} would be overwritten; name another file with --output`)
     refuseCompiled(model, 'compile', 'give it the model that the file was compiled from')
     if (isa !== undefined && levelNamed(isa) !== cpu.currentLevel()) return repeatAt(isa, ['compile', ...args])
+    await loadOperators(given.ops)
     const options = { ...evalOf(given), ...winogradOf(given) }
     const bytes = await during(`compiling ${model}`, () => compileAhead(model, (module) => plannedCalls(module, runs), options))
     const report = reportBeside(output)

@@ -8,6 +8,7 @@ import { setTraining } from '../../program/training.js'
 import { trainingText } from '../../program/training-layers.js'
 import type { ScriptObject } from '../../runtime/tensor/value.js'
 import { trainingOf } from '../inspect/training.js'
+import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { EVAL_HELP, EVAL_OPTION } from './eval-option.js'
 import { during } from './terminal.js'
 import { parse, UsageError, type Command } from './usage.js'
@@ -15,23 +16,25 @@ import { reportBeside, writeFile } from './write-file.js'
 
 /** ptlite convert: writes what a file holds as a mobile module. */
 export const convert: Command = {
-  usage: 'convert MODEL -o OUT.ptl|OUT.ff [--eval]',
+  usage: `convert MODEL -o OUT.ptl|OUT.ff [--eval] ${OPS_USAGE}`,
   help: `Writes a model (.pt, .pt2, .ptl or .ff) as a mobile module: a flatbuffer where the name ends in .ff, else a zip.
 
 PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .pt2 that are symbols stay so.
 
   -o, --output FILE   where the mobile module goes
-${EVAL_HELP}`,
+${EVAL_HELP}
+${OPS_HELP}`,
 
   async run(args) {
     const { values, positionals } = parse({
       args,
-      options: { output: { type: 'string', short: 'o' }, ...EVAL_OPTION },
+      options: { output: { type: 'string', short: 'o' }, ...EVAL_OPTION, ...OPS_OPTION },
       allowPositionals: true,
     })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
     if (values.output === undefined) throw new UsageError('name the file to write with -o')
     const [model] = positionals as [string]
+    await loadOperators(values.ops)
     const write = writerFor(values.output)
     const states = new Map<ScriptObject, ObjectState>()
     const hooks = {

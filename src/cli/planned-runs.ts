@@ -1,5 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
 import type { Input, Module } from '../index.js'
+import { OPS_OPTION } from './custom-operators.js'
 import { EVAL_OPTION } from './eval-option.js'
 import { readInputs } from './inputs.js'
 import { isInputFile, parse, UsageError } from './usage.js'
@@ -19,6 +20,7 @@ export interface PlannedRuns {
   readonly isa: string | undefined
   readonly plans: boolean
   readonly eval: boolean
+  readonly ops: readonly string[]
   readonly 'no-winograd': boolean
 }
 
@@ -37,6 +39,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
       isa: { type: 'string' },
       plans: { type: 'boolean', default: false },
       ...EVAL_OPTION,
+      ...OPS_OPTION,
       ...WINOGRAD_OPTION,
     },
     allowPositionals: true,
@@ -63,7 +66,17 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
     throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
   }
   const { output, merge = [], isa, plans } = values
-  return { model: models[0]!, runs, output, merge, isa, plans, eval: values.eval, 'no-winograd': values['no-winograd'] }
+  return {
+    model: models[0]!,
+    runs,
+    output,
+    merge,
+    isa,
+    plans,
+    eval: values.eval,
+    ops: values.ops ?? [],
+    'no-winograd': values['no-winograd'],
+  }
 }
 
 /** Arguments of forward that the exporter put into the model. */

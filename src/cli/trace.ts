@@ -30,6 +30,7 @@ Without --input, forward runs on every input that the exporter bundled with the 
   async run(args) {
     const { model, runs, merge, ...given } = parsePlannedRuns(args)
     if (given['no-winograd']) throw new UsageError('--no-winograd goes with compile')
+    if (given.ops.length > 0) throw new UsageError('--ops goes with compile')
     if (given.isa !== undefined) throw new UsageError('--isa goes with compile')
     const output = given.output ?? `${withoutExtension(basename(model))}.trace`
     refuseCompiled(model, 'trace', 'selective-build --model takes it as it is')

@@ -110,6 +110,8 @@ const OPTIONS = [...NOTHING, '{}', 'no prototype', 'empty proxy']
 const NUMBERS = ['NaN', '-1', '1.5', '2**53', 'Infinity']
 /** [1, 2] */
 const SIZES = ['list of another realm', 'proxy of a list']
+/** Operators that were registered: each needs a name of its own. */
+let registered = 0
 const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
   'cpu.vectorLength': [{ call: loose(ptlite.cpu.vectorLength) }],
   'cpu.reportOf': [
@@ -277,6 +279,10 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     { call: (x) => loose(callOperator)('aten::mul.Scalar', [row(), x]), works: [...NUMBERS, 'true'] },
   ],
   operators: [{ call: loose(ptlite.operators), works: EVERYTHING }],
+  registerOperator: [
+    { call: (x) => loose(ptlite.registerOperator)(x, () => null) },
+    { call: (x) => loose(ptlite.registerOperator)(`every::argument${registered++}(Tensor x) -> Tensor`, x), works: ['function'] },
+  ],
   startTracing: [
     {
       call: (x) => {
@@ -471,7 +477,7 @@ const METHODS: Readonly<Record<string, (module: ptlite.Module) => readonly Row[]
     ]),
   ),
   ...Object.fromEntries(
-    ['methods', 'operators', 'bytecodeVersion', 'operatorVersion', 'extraFiles', 'inputs', 'outputs'].map((name) => [
+    ['methods', 'operators', 'missing', 'bytecodeVersion', 'operatorVersion', 'extraFiles', 'inputs', 'outputs'].map((name) => [
       name,
       (module: ptlite.Module) => [{ call: () => module[name as 'methods'], works: EVERYTHING }],
     ]),
@@ -577,7 +583,7 @@ t.test('options that there are not are refused with the nearest name', async (t)
   t.equal(await messageOf({ onwarning: () => undefined }), "loadModule() takes no option 'onwarning'; did you mean 'onWarning'?")
   t.equal(
     await messageOf({ thread: 2 }),
-    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, limits, signal, onWarning, maxIterations",
+    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, strict, limits, signal, onWarning, maxIterations",
   )
   t.equal(await messageOf({ compile: 'yes' }), "loadModule(): expected compile to be 'auto' or 'off' or 'eager', found \"yes\"")
   const call = (options: object): unknown => modules.scripted.call('forward', [row()], options)

@@ -11,3 +11,7 @@ export function upgradedOperator(name: string, _argCount: number, operatorVersio
   if (operatorVersion <= until)
     throw new PtliteError('UNSUPPORTED_FILE', `${name} of operator version ${operatorVersion} is not in this build${HOW_TO_EXTEND}`)
 }
+
+export function upgraderFor(): undefined {
+  return undefined
+}

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { test } from 'tap'
 import { parseCount } from '../../codegen/schema/parser.js'
 import {
@@ -15,6 +16,7 @@ import {
   tensor,
 } from '../../src/index.js'
 import { ptlite } from '../cli/in-process.js'
+import { runnable } from '../support/node.js'
 import { errorOf, fixturePath } from './fixtures.js'
 
 const FORMATS = ['.pt', '.ptl', '.ff']
@@ -31,6 +33,9 @@ function largest(src: Tensor, index: Tensor, size: number | null): [Tensor, Tens
   groups.forEach((group, i) => (values[group] = Math.max(values[group]!, (src.toArray() as number[])[i]!)))
   return [tensor(values), tensor(new BigInt64Array(count).fill(BigInt(count)))]
 }
+
+/** The library that commands of this process run in. */
+const library = pathToFileURL(runnable(fileURLToPath(new URL('../../src/index.ts', import.meta.url)))).href
 
 void test('a file that lacks operators runs with functions in their place', async (t) => {
   t.equal(parsedBefore, 0, 'nothing parses a schema before it is asked to')
@@ -174,7 +179,7 @@ void test('what does not fit is said by name', (t) => {
 void test('commands take a module that registers operators', async (t) => {
   const folder = t.testdir({
     'x.json': '[1.0, 2.0]',
-    'ops.mjs': `const { registerOperator } = await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
+    'ops.mjs': `const { registerOperator } = await import(${JSON.stringify(library)})
 export function register() {
   registerOperator('command::f(Tensor x) -> Tensor', (x) => x)
 }`,

@@ -14,8 +14,7 @@ import { type LinkedOperator, standIn } from './linked.js'
 export interface Upgrader {
   /** Last operator version with the old meaning. */
   readonly until: number
-  /** Arguments the old operator has, its defaults in place of what a call leaves out. */
-  readonly defaults: readonly Value[]
+  /** How many arguments the old operator has. */
   readonly argCount: number
   /** Today's operators that it calls one of. */
   readonly uses: readonly string[]
@@ -27,7 +26,6 @@ export interface Upgrader {
 function divide(plain: string, withMode: string, argCount: number): Upgrader {
   return {
     until: 3,
-    defaults: [],
     argCount,
     uses: [plain, withMode],
     rewrite: (stack) => {
@@ -50,7 +48,6 @@ function isFloatingOperand(value: Value): boolean {
 function hundredSteps(name: string, until: number, argCount: number): Upgrader {
   return {
     until,
-    defaults: [null],
     argCount,
     uses: [name],
     rewrite: (stack) => {
@@ -94,13 +91,14 @@ export function upgradedOperator(
   const total = upgrader.argCount
   const given = argCount < 0 ? total : argCount
   if (given > total) throw new PtliteError('INVALID_FILE', `${name} takes ${total} arguments, the file gives ${given}`)
-  const defaults = given < total ? filled(operators[0], given, upgrader) : null
+  const outs = operators[0]!.outs
+  if (given < outs) throw new PtliteError('INVALID_FILE', `${name} writes to ${outs} arguments, the file gives ${given}`)
+  const defaults = given < total ? omittedValues(operators[0]!, given - outs, total - given) : null
   const upgrade = (stack: Stack): LinkedOperator => operators[upgrader.rewrite(stack)]!
-  return { ...standIn(name, given, (stack) => upgrade(stack).call(stack), 1, defaults), upgrade }
+  return { ...standIn(name, given, (stack) => upgrade(stack).call(stack), 1, defaults), outs, upgrade }
 }
 
-/** Old defaults for what the call leaves out: all None but for those the old operator declares otherwise. */
-function filled(operator: LinkedOperator | undefined, given: number, { argCount, defaults }: Upgrader): Value[] {
-  const args = operator?.entry?.schema.arguments ?? []
-  return Array.from({ length: argCount - given }, (_, i) => defaults[i] ?? args[given + i]?.defaultValue ?? null)
+/** The defaults of arguments that a call leaves out, from `first` on: today's, or None, as those were that have none any more. */
+function omittedValues({ entry }: LinkedOperator, first: number, count: number): Value[] {
+  return entry!.schema.arguments.slice(first, first + count).map(({ defaultValue }) => defaultValue ?? null)
 }

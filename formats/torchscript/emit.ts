@@ -1,6 +1,7 @@
 import type { FunctionArgument, FunctionCode, OperatorName } from '../../program/code.js'
 import { withoutEmptyReads } from '../../program/empty-reads.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
+import { upgraderFor } from '../../program/upgraders.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { pace } from '../../runtime/pace.js'
@@ -36,8 +37,13 @@ export interface EmittedFunction {
 }
 
 /** Writes a function's graph as instructions. `numberOf` gives the number of a function that stays a call. */
-export function emitFunction(unit: FunctionUnit, body: Block, numberOf: (unit: FunctionUnit) => number): EmittedFunction {
-  return new Emitter(unit, body, numberOf).emit()
+export function emitFunction(
+  unit: FunctionUnit,
+  body: Block,
+  operatorVersion: number,
+  numberOf: (unit: FunctionUnit) => number,
+): EmittedFunction {
+  return new Emitter(unit, body, operatorVersion, numberOf).emit()
 }
 
 class Emitter {
@@ -67,6 +73,7 @@ class Emitter {
   constructor(
     private readonly unit: FunctionUnit,
     private readonly body: Block,
+    private readonly operatorVersion: number,
     private readonly numberOf: (unit: FunctionUnit) => number,
   ) {
     this.site = { source: unit.source, at: unit.syntax.at, unit, caller: null }
@@ -294,7 +301,10 @@ class Emitter {
     for (const { action, inputs, blocks } of block.nodes) {
       if (action.kind === 'operator') {
         const { entry } = action
-        this.given.set(entry, Math.max(this.given.get(entry) ?? 0, neededArguments(entry, inputs)))
+        // PyTorch's upgraders take all arguments from the stack
+        const isUpgraded = upgraderFor(entry.qualifiedName, this.operatorVersion) !== undefined
+        const needed = isUpgraded ? entry.schema.arguments.length - outsOf(entry) : neededArguments(entry, inputs)
+        this.given.set(entry, Math.max(this.given.get(entry) ?? 0, needed))
       }
       for (const inner of blocks) this.countArguments(inner)
     }

@@ -71,7 +71,7 @@ class ProgramCompiler {
     }
     for (const unit of this.units) {
       const { block } = this.inliner.inlined(unit)
-      const emitted = emitFunction(unit, block, (callee) => this.numberOf(callee))
+      const emitted = emitFunction(unit, block, this.library.operatorVersion, (callee) => this.numberOf(callee))
       instructions += emitted.sites.length
       if (instructions > MOST_INSTRUCTIONS)
         throw unit.source.wrong(unit.syntax.at, `a program of more than ${MOST_INSTRUCTIONS} instructions`)

@@ -4,7 +4,7 @@ import { compileAhead } from '../../src/ahead.js'
 import { type Input, loadModule, type Module, type Output, tensor, Tensor } from '../../src/index.js'
 import { fixturePath } from './fixtures.js'
 
-/* Files of bytecode version 4 and 5 and of operator version 3: fixtures/make_old_files.py says how they were made. */
+/* Files of bytecode version 4, 5 and 8, of operator version 3 among them: fixtures/make_old_files.py says how they were made. */
 
 interface Described {
   readonly dtype: 'float32' | 'int64'

@@ -1,7 +1,9 @@
 import t from 'tap'
+import { loadProgram } from '../../../engine/load-program.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
+import { tensor } from '../../../src/index.js'
 import { errorOf } from '../../module/fixtures.js'
-import { loadScript, method, operatorsOf } from './archive.js'
+import { loadScript, method, operatorsOf, scriptArchive } from './archive.js'
 
 t.test('calls mean the overloads that PyTorch takes', (t) => {
   const cases: readonly (readonly [parameters: string, expression: string, ...operators: string[]])[] = [
@@ -61,6 +63,30 @@ t.test('arguments that are the defaults are left to the operator', (t) => {
 t.test('operators of older versions', (t) => {
   const code = method('', 'Tensor', 'return torch.full([2], 3)')
   t.same(operatorsOf(code), ['aten::full'])
+  // PyTorch's mobile interpreter takes all arguments of an upgraded operator from the stack
+  const ranges = method(
+    'x: Tensor',
+    'Tensor',
+    'y = torch.linspace(0, 1)',
+    'z = torch.linspace(0, 1, None, out=x)',
+    'return torch.logspace(0, 1, out=x)',
+  )
+  for (const version of ['2', '3', '7']) {
+    const module = loadProgram(scriptArchive(ranges, version))
+    t.same(
+      module.method('forward').source.operators.map(({ name, overload, argCount }) => [name, overload, argCount]),
+      [
+        ['aten::linspace', '', 7],
+        ['aten::linspace', 'out', 4],
+        ['aten::logspace', 'out', 5],
+      ],
+    )
+    const out = tensor(new Float32Array(0), [0])
+    t.equal(module.call(module.method('forward'), [out]), out)
+    t.same([out.shape, out.data()[0], out.data()[99]], [[100], 1, 10])
+    module.dispose()
+  }
+  t.match(errorOf(() => loadProgram(scriptArchive(ranges, '8'))).message, /no form of aten::linspace of this build takes/)
   t.end()
 })
 

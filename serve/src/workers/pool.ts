@@ -39,7 +39,7 @@ export class Pool implements WorkerEvents {
   private nextId = 1
   private isClosed = false
   private isEnding = false
-  private pause = FIRST_PAUSE
+  private restartPause = FIRST_PAUSE
   private threads = 0
   /** How often workers that replace others have ended while they loaded a model. */
   private readonly ends = new Map<number, number>()
@@ -64,6 +64,7 @@ export class Pool implements WorkerEvents {
   /** Loads a model into as many workers as it is to have. Throws what is wrong with it. */
   async load(model: ServedModel): Promise<Loaded> {
     for (let attempt = 1; ; attempt++) {
+      while (!this.isEnding && !this.isClosed && this.workers.every(({ hasEnded }) => hasEnded)) await pause(FIRST_PAUSE)
       if (this.isEnding) throw ending()
       this.models.set(model.slot, model)
       try {
@@ -75,7 +76,7 @@ export class Pool implements WorkerEvents {
         this.pump()
         // a worker that ends meanwhile need not do so because of the model
         if (attempt === ATTEMPTS || this.isClosed || !(error instanceof WorkerEnded)) throw error
-        await new Promise((resolve) => setTimeout(resolve, attempt * FIRST_PAUSE))
+        await pause(attempt * FIRST_PAUSE)
       }
     }
   }
@@ -85,7 +86,7 @@ export class Pool implements WorkerEvents {
     const count = Math.min(model.config.instances ?? this.workers.length, this.workers.length)
     const has = ({ slots }: PoolWorker): number => (slots.has(model.slot) ? 0 : 1)
     const alive = this.workers.filter(({ hasEnded }) => !hasEnded)
-    if (alive.length === 0) throw new WorkerEnded('all of them have ended, and others are being started')
+    if (alive.length === 0) throw new WorkerEnded('the server is being ended')
     return alive.sort((a, b) => has(a) - has(b) || a.slots.size - b.slots.size || a.index - b.index).slice(0, count)
   }
 
@@ -166,7 +167,7 @@ export class Pool implements WorkerEvents {
   }
 
   onResult(worker: PoolWorker, batch: Batch, result: Result): void {
-    this.pause = FIRST_PAUSE
+    this.restartPause = FIRST_PAUSE
     for (const block of result.returned) this.options.onReturn(block)
     const { model, sequence } = batch.jobs[0]!
     const now = performance.now()
@@ -210,8 +211,8 @@ export class Pool implements WorkerEvents {
     for (const job of [...(current?.jobs ?? []), ...pinned]) job.settle(error, [])
     for (const model of this.models.values())
       for (const [id, sequence] of model.sequences) if (sequence.worker === index) model.sequences.delete(id)
-    setTimeout(() => void this.replace(worker), this.pause).unref()
-    this.pause = Math.min(2 * this.pause, LONGEST_PAUSE)
+    setTimeout(() => void this.replace(worker), this.restartPause).unref()
+    this.restartPause = Math.min(2 * this.restartPause, LONGEST_PAUSE)
   }
 
   private async replace(old: PoolWorker): Promise<void> {
@@ -230,7 +231,9 @@ export class Pool implements WorkerEvents {
       } catch (error) {
         // it has ended as well, and is replaced in its turn, without a model that ends or stops one after the other
         for (const each of old.slots) worker.slots.add(each)
-        this.ends.set(slot, error instanceof LoadStalled ? ATTEMPTS : (this.ends.get(slot) ?? 0) + 1)
+        if (error instanceof LoadStalled) this.ends.set(slot, ATTEMPTS)
+        // others may have been loaded into it meanwhile
+        else if (error instanceof WorkerEnded && error.suspects.length === 1) this.ends.set(slot, (this.ends.get(slot) ?? 0) + 1)
         if (this.endsWorkers(model)) {
           worker.slots.delete(slot)
           this.options.onLoss(model, (error as Error).message)
@@ -364,6 +367,10 @@ export class Pool implements WorkerEvents {
     this.threads = threads
     setNumThreads(threads)
   }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
 
 function isBefore(a: Job, b: Job): boolean {

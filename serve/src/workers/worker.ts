@@ -30,7 +30,11 @@ export interface WorkerEvents {
 
 /** What a load ends with where its worker has ended. */
 export class WorkerEnded extends RequestError {
-  constructor(reason: string) {
+  /** `suspects`: slots of the models that it may have ended for, which are those whose loads were under way. */
+  constructor(
+    reason: string,
+    readonly suspects: readonly number[] = [],
+  ) {
     super(503, `the worker threads that loaded the model have ended: ${reason}`, 1)
   }
 }
@@ -48,6 +52,7 @@ export const GRACE = 5000
 const LAST_WAIT = 1000
 
 interface Load {
+  readonly result: Promise<Loaded>
   readonly resolve: (loaded: Loaded) => void
   readonly reject: (error: Error) => void
   /** Runs while a step is under way. */
@@ -69,6 +74,8 @@ export class PoolWorker {
   private readonly thread: Worker
   private readonly loads = new Map<number, Load>()
   private reason = 'it ended'
+  /** The model whose load hung. */
+  private stalled: number | null = null
 
   constructor(
     readonly index: number,
@@ -90,17 +97,21 @@ export class PoolWorker {
   private hasGone(): void {
     if (this.hasEnded) return
     this.hasEnded = true
-    this.abandonLoads(new WorkerEnded(this.reason))
+    this.abandonLoads(new WorkerEnded(this.reason, this.stalled === null ? [...this.loads.keys()] : [this.stalled]))
     this.events.onExit(this, this.reason)
   }
 
   load(start: ModelStart): Promise<Loaded> {
     if (this.hasEnded) return Promise.reject(new WorkerEnded(this.reason))
     this.slots.add(start.slot)
-    return new Promise((resolve, reject) => {
-      this.loads.set(start.slot, { resolve, reject, timer: null })
-      this.send({ kind: 'load', start })
-    })
+    // a worker that replaces another may load it already
+    const underWay = this.loads.get(start.slot)
+    if (underWay !== undefined) return underWay.result
+    let settle: Pick<Load, 'resolve' | 'reject'>
+    const result = new Promise<Loaded>((resolve, reject) => (settle = { resolve, reject }))
+    this.loads.set(start.slot, { result, ...settle!, timer: null })
+    this.send({ kind: 'load', start })
+    return result
   }
 
   /** It has a load under way, during which runs may have to wait for long. */
@@ -128,6 +139,7 @@ export class PoolWorker {
     load.timer = setTimeout(() => {
       this.takeLoad(slot)?.reject(new LoadStalled(most))
       this.reason = 'a load hung'
+      this.stalled = slot
       void this.end()
     }, most)
   }

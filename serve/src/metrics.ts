@@ -1,10 +1,12 @@
-import { collectDefaultMetrics, Counter, type CounterConfiguration, Gauge, type GaugeConfiguration, Registry } from 'prom-client'
-import { Histogram, type Series } from './histogram.js'
+import { collectDefaultMetrics, Counter, type CounterConfiguration, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client'
 
 /** From a tenth of a millisecond to half a minute. */
 const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const ROWS = [1, 2, 4, 8, 16, 32, 64, 128]
 const MODEL = ['model', 'version'] as const
+
+/** Takes the observations of one version of a model. */
+type Series = Histogram.Internal<string>
 
 /** Metrics of one version of a model, whose labels are looked up once. */
 export interface ModelMetrics {
@@ -95,7 +97,7 @@ export class Metrics {
   }
 
   private histogram(name: string, help: string, buckets: readonly number[]): Histogram {
-    return new Histogram(this.named(name, help).name, help, buckets, this.registry)
+    return new Histogram({ ...this.named(name, help), labelNames: [...MODEL], buckets: [...buckets] })
   }
 
   /** A metric whose numbers are asked for when it is read. */

@@ -110,7 +110,7 @@ function sendResult(context: InferContext, response: ServerResponse, { model, ou
 }
 
 /** Answers with an error. */
-export function sendError(context: InferContext, response: ServerResponse, error: Error): number {
+function sendError(context: InferContext, response: ServerResponse, error: Error): number {
   if (error instanceof RequestError) {
     // there is nobody to read it
     if (error.status === 499) {

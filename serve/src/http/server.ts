@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Inference } from '../inference.js'
 import type { Metrics } from '../metrics.js'
@@ -10,8 +12,8 @@ import type { Tracing } from '../tracing.js'
 import { allowedBy } from '../tokens.js'
 import type { Blocks } from '../blocks.js'
 import { type BodyBudget } from './body.js'
-import { notAllowed, serverWithHotPath } from './hot-path.js'
 import { answerInfer, type InferContext } from './infer.js'
+import { DirectMessage } from './message.js'
 import { Outbox } from './outbox.js'
 
 export interface HttpParts {
@@ -47,22 +49,17 @@ export function httpServer(parts: HttpParts): FastifyInstance {
     onFault: (error) => log.error(error, 'internal error'),
   }
   const isAllowed = allowedBy(settings.tokens)
-  const tls = settings.tlsCert === null ? null : { cert: readFileSync(settings.tlsCert), key: readFileSync(settings.tlsKey!) }
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MOST_SMALL,
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: 'idle',
-    serverFactory: (others) => {
-      const server = serverWithHotPath(context, isAllowed, tls, others)
-      server.keepAliveTimeout = KEEP_ALIVE
-      return server
-    },
+    serverFactory: (listener) => listening(settings, listener),
   })
   app.addHook('onRequest', (request, _reply, next) => {
     if (isAllowed(request.headers.authorization) || request.url.startsWith('/v2/health/')) next()
-    else next(notAllowed())
+    else next(new RequestError(401, 'expected "Authorization: Bearer TOKEN" with a token of this server'))
   })
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => fail(error, reply, context))
   app.setNotFoundHandler(
@@ -117,6 +114,14 @@ export function httpServer(parts: HttpParts): FastifyInstance {
       await reply.send({})
     })
   return app
+}
+
+/** A server of Node whose requests can be read without a stream. */
+function listening({ tlsCert, tlsKey }: Settings, listener: RequestListener): Server {
+  const options = { IncomingMessage: DirectMessage, keepAliveTimeout: KEEP_ALIVE }
+  if (tlsCert === null) return createServer(options, listener)
+  const keys = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey!) }
+  return createTlsServer({ ...keys, ...options }, listener) as unknown as Server
 }
 
 function versionsServed(repository: Repository, name: string): ReturnType<Repository['find']>[] {

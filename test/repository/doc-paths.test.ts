@@ -48,13 +48,18 @@ function exists(path: string): boolean {
   return PATHS.some((each) => wanted.test(each))
 }
 
-/** Paths and links of a page that lead nowhere. */
+/** Where kernels find headers. */
+const HEADERS = ['kernels', 'kernels/include']
+
+/** Paths, links and headers of a page that lead nowhere. */
 function lost(page: string, text: string): string[] {
   const prose = text.replace(/^```[^]*?^```/gm, '')
   const words = [...prose.matchAll(/`([^`\n]+)`/g)].flatMap(([, code]) => code!.split(/[\s()'":=;]+|,(?![^{]*\})/))
   const paths = words.filter((word) => (word.includes('/') ? FOLDERS.has(word.split('/')[0]!) : SOURCE.test(word)))
   const links = [...prose.matchAll(/\]\(([^)#\s]+)/g)].map(([, link]) => link!).filter((link) => !/^[a-z]+:/.test(link))
+  const headers = [...text.matchAll(/^#include "([^"]+)"/gm)].map(([, header]) => header!)
   return [
+    ...headers.filter((header) => !HEADERS.some((folder) => existsSync(join(root, folder, header)))),
     ...paths.filter((path) => !OTHERS.has(path) && !OTHER.test(path) && !LEFT_OUT.has(path.split('/')[0]!) && !exists(path)),
     ...links.filter((link) => !existsSync(join(root, dirname(page), link))),
   ]
@@ -78,5 +83,6 @@ t.test('and others are found', (t) => {
   t.strictSame(lost(page, '`engine/none.ts` `formats/NAME/none.ts` `none.ts` `runtime/{tensor,none}/none.ts` [a](none.md)'), [
     ...['engine/none.ts', 'formats/NAME/none.ts', 'none.ts', 'runtime/{tensor,none}/none.ts', 'none.md'],
   ])
+  t.strictSame(lost(page, '```cpp\n#include "dispatch/kernel.h"\n#include "dispatch/none.h"\n```'), ['dispatch/none.h'])
   t.end()
 })

@@ -3,7 +3,7 @@ import type { Operator } from '../model/operator.js'
 import { banner, OPERATOR_INPUTS } from './file.js'
 
 /** Facts that the recorder goes by. */
-const RECORDED = FACTS.filter((fact) => fact !== 'moves' && fact !== 'side_effect')
+const RECORDED = FACTS.filter((fact) => fact !== 'moves' && fact !== 'side_effect' && fact !== 'in_rows')
 
 /**
  * compiler/generated/operator-facts.ts: what the recorder of models has to know of operators beside their schemas, as names with a space between them.

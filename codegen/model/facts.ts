@@ -20,6 +20,7 @@ export const FACTS = [
   'reads_by_strides', // it reads memory by strides that it is told, and returns no view of it
   'writes_in_training', // it writes to its arguments where its argument `training` is true
   'moves', // its results are its arguments
+  'in_rows', // its result lies in rows, whatever the order of what it computes from
 ] as const
 export type Fact = (typeof FACTS)[number]
 
@@ -40,11 +41,12 @@ const isTensor = (type: SchemaType): boolean => type.kind === 'base' && type.nam
 const hasTensors = (type: SchemaType): boolean =>
   isTensor(type) || ((type.kind === 'list' || type.kind === 'optional') && hasTensors(type.inner))
 
-/** Operators that compute each element of their first argument by itself, from numbers besides. */
+/** Operators that compute each element of their first argument by itself, from numbers besides, and leave it in its place. */
 export function pointwiseOfOne(operators: readonly Operator[]): Operator[] {
   return operators.filter(
     ({
       tags,
+      native,
       schema: {
         arguments: [first, ...rest],
         returns,
@@ -52,7 +54,14 @@ export function pointwiseOfOne(operators: readonly Operator[]): Operator[] {
     }) => {
       const isPlain = (type: SchemaType): boolean => isTensor(type) && aliasOf(type) === null
       if (first === undefined || !isPlain(first.type) || rest.some((a) => hasTensors(a.type))) return false
-      return tags.includes('pointwise') && !tags.includes('nondeterministic_seeded') && returns.length === 1 && isPlain(returns[0]!.type)
+      const keepsOrder = !native.facts.includes('in_rows')
+      return (
+        keepsOrder &&
+        tags.includes('pointwise') &&
+        !tags.includes('nondeterministic_seeded') &&
+        returns.length === 1 &&
+        isPlain(returns[0]!.type)
+      )
     },
   )
 }

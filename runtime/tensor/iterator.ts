@@ -1,8 +1,10 @@
 import { check } from '../error.js'
 import type { DType } from './dtype.js'
 import { preparedOut } from './prepared-out.js'
-import { contiguousStrides } from './shape.js'
-import { emptyStrided, type Tensor } from './tensor.js'
+import type { Operand } from './promote.js'
+import { channelsLastStrides, contiguousStrides, sameShape } from './shape.js'
+import { emptyStrided, Tensor } from './tensor.js'
+import { isChannelsLast, isDense } from './view-strides.js'
 
 /** Dimensions that a kernel frame has room for, after merging. */
 export const MAX_LOOP_DIMS = 12
@@ -127,11 +129,58 @@ function clear(count: number): void {
   for (let k = 0; k < count; k++) loop.strides[k]!.length = 0
 }
 
-/** Dense strides for a result over `shape` that lies in memory in the order of its inputs (TensorIterator's rule). */
-export function resultStrides(shape: readonly number[], inputs: readonly Tensor[]): number[] {
-  if (inputs.every((t) => t.isContiguous)) return contiguousStrides(shape)
-  const strides = inputs.map((t) => stridesAs(t, shape))
+/**
+ * Strides for a result over `shape` that lies in memory in the order of its inputs, as TensorIterator chooses them: numbers count as tensors
+ * without dimensions.
+ */
+export function resultStrides(shape: readonly number[], inputs: readonly Operand[]): readonly number[] {
+  const alike = stridesOfAlike(shape, inputs)
+  return (
+    alike ??
+    strideOrder(
+      shape,
+      inputs.flatMap((t) => (t instanceof Tensor ? [stridesAs(t, shape)] : [])),
+    )
+  )
+}
+
+/** As resultStrides, of inputs with these strides over `shape`. */
+export function strideOrder(shape: readonly number[], strides: readonly (readonly number[])[]): readonly number[] {
   orderDims(shape, strides, strides.length)
+  const rank = shape.length
+  if (order.every((d, i) => d === rank - 1 - i)) return contiguousStrides(shape)
+  const result = new Array<number>(rank)
+  let step = 1
+  for (const d of order) {
+    result[d] = step
+    step *= shape[d]!
+  }
+  return result
+}
+
+/** Strides of a result whose inputs all have its shape and lie in memory in one way; null for others. */
+function stridesOfAlike(shape: readonly number[], inputs: readonly Operand[]): readonly number[] | null {
+  let first: Tensor | null = null
+  let contiguous = true
+  let channelsLast = true
+  let dense = true
+  for (const t of inputs) {
+    if (!(t instanceof Tensor) || !sameShape(t.shape, shape)) return null
+    first ??= t
+    contiguous &&= t.isContiguous
+    channelsLast &&= isChannelsLast(t.shape, t.strides)
+    dense &&= sameShape(t.strides, first.strides) && isDense(t.shape, t.strides)
+  }
+  if (contiguous) return contiguousStrides(shape)
+  if (channelsLast) return channelsLastStrides(shape)
+  return dense && first !== null ? first.strides : null
+}
+
+/** Strides for a copy of `t`, which has them where it is dense, and else the order of its dimensions (preserve_format). */
+export function preservedStrides(t: Tensor): readonly number[] {
+  const { shape, strides } = t
+  if (t.isContiguous || isDense(shape, strides)) return strides
+  orderDims(shape, [strides], 1)
   const result = new Array<number>(shape.length)
   let step = 1
   for (const d of order) {
@@ -141,9 +190,9 @@ export function resultStrides(shape: readonly number[], inputs: readonly Tensor[
   return result
 }
 
-/** A new tensor of `t`'s shape; dense inputs keep their strides, others their order of dimensions (preserve_format). */
+/** A new tensor of `t`'s shape that lies in memory as `t` does. */
 export function emptyLike(t: Tensor, type: DType = t.type): Tensor {
-  return emptyStrided(t.shape, resultStrides(t.shape, [t]), type, type === t.type ? t.quant : null)
+  return emptyStrided(t.shape, preservedStrides(t), type, type === t.type ? t.quant : null)
 }
 
 /**
@@ -151,7 +200,7 @@ export function emptyLike(t: Tensor, type: DType = t.type): Tensor {
  * (in place), whose shape must then be the result's. Throws where the result cannot be cast to it, or where it
  * shares memory with itself or in part with an input.
  */
-export function resultTensor(out: Tensor | undefined, shape: readonly number[], type: DType, inputs: readonly Tensor[]): Tensor {
+export function resultTensor(out: Tensor | undefined, shape: readonly number[], type: DType, inputs: readonly Operand[]): Tensor {
   if (out === undefined) return emptyStrided(shape, resultStrides(shape, inputs), type)
   return preparedOut(out, shape, type, inputs)
 }

@@ -23,7 +23,7 @@ export function checkCast(from: DType, to: DType): void {
 
 /** Throws where two indices of the written tensor share memory, or where it shares memory with part of an input. */
 export function checkOverlap(out: Tensor, inputs: readonly Tensor[]): void {
-  const sharesWithItself = out.shape.some((size, d) => size > 1 && out.strides[d] === 0)
+  const sharesWithItself = out.numel > 0 && out.shape.some((size, d) => size > 1 && out.strides[d] === 0)
   check(!sharesWithItself, () => 'more than one element of the written-to tensor refers to a single memory location')
   const sharesWithInput = inputs.some((t) => t !== out && t.storage === out.storage && overlapsInPart(out, t))
   check(!sharesWithInput, () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
@@ -38,6 +38,18 @@ export function checkDisjoint(out: Tensor, inputs: readonly Tensor[]): void {
       'some elements of the input tensor and the written-to tensor refer to a single memory location',
     ) // prettier-ignore
   }
+}
+
+/** Throws where the written-to tensor is one that is read, or where dense views of both share memory. */
+export function checkApart(out: Tensor, read: Tensor): void {
+  const sharing = out === read || (out.storage === read.storage && (overlapsInPart(out, read) || liesOver(out, read)))
+  check(!sharing, () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
+}
+
+/** Dense views of the same elements in the same order. */
+function liesOver(a: Tensor, b: Tensor): boolean {
+  const [start, end] = bytesOf(a)
+  return start < end && start === bytesOf(b)[0] && sameStrides(a, b) && isDense(a.shape, a.strides)
 }
 
 /** As PyTorch, only judges dense views. */

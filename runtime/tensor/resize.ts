@@ -6,9 +6,11 @@ import { become, empty, type Tensor } from './tensor.js'
 
 /**
  * Gives `self` this shape in place (`resize_`): what fits keeps its elements in storage order, new elements are
- * undefined. A storage that is too small grows, for all that view it.
+ * undefined. A storage that is too small grows, for all that view it. A tensor that has the shape keeps its strides unless others are given.
  */
-export function resize(self: Tensor, shape: readonly number[], strides: readonly number[] = contiguousStrides(shape)): Tensor {
+export function resize(self: Tensor, shape: readonly number[], given?: readonly number[]): Tensor {
+  if (given === undefined && sameShape(self.shape, shape)) return self
+  const strides = given ?? contiguousStrides(shape)
   check(
     shape.every((n) => n >= 0),
     () => `expected sizes of at least 0, found [${shape.join(', ')}]`,

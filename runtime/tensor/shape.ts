@@ -52,7 +52,7 @@ export function channelsLastStrides(shape: readonly number[]): number[] {
   for (let i = 0; i < rank; i++) {
     const d = i === 0 ? 1 : i === rank - 1 ? 0 : rank - i
     strides[d] = step
-    step *= Math.max(shape[d]!, 1)
+    step *= shape[d]!
   }
   return strides
 }

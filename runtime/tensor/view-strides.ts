@@ -1,6 +1,6 @@
 import { check } from '../error.js'
 import { MemoryFormat } from './options.js'
-import { channelsLastStrides, contiguousStrides, numelOf, sameShape, shapeText } from './shape.js'
+import { channelsLastStrides, contiguousStrides, isChannelsLastStrides, isContiguous, numelOf, sameShape, shapeText } from './shape.js'
 
 /** A copy of `shape` with its one -1 replaced so that it has `numel` elements. Throws INVALID_ARGUMENT. */
 export function inferSize(shape: readonly number[], numel: number): number[] {
@@ -60,11 +60,15 @@ export function viewStrides(shape: readonly number[], strides: readonly number[]
 /** Whether the elements lie in memory as this memory format lays out this shape. */
 export function isContiguousAs(shape: readonly number[], strides: readonly number[], format: number): boolean {
   if (format === MemoryFormat.channelsLast ? shape.length !== 4 : format === MemoryFormat.channelsLast3d && shape.length !== 5) return false
-  const wanted = format === MemoryFormat.channelsLast || format === MemoryFormat.channelsLast3d ? channelsLastStrides : contiguousStrides
-  if (shape.includes(0)) return wanted === contiguousStrides || shape.length >= 4
-  const expected = wanted(shape)
+  if (format !== MemoryFormat.channelsLast && format !== MemoryFormat.channelsLast3d) return isContiguous(shape, strides)
+  const expected = channelsLastStrides(shape)
   for (let d = 0; d < shape.length; d++) if (shape[d] !== 1 && strides[d] !== expected[d]) return false
   return true
+}
+
+/** Whether an image's elements lie in memory with channels last. */
+export function isChannelsLast(shape: readonly number[], strides: readonly number[]): boolean {
+  return shape.length === 4 && isContiguousAs(shape, strides, MemoryFormat.channelsLast)
 }
 
 /** Strides of a new tensor in this memory format. Throws INVALID_ARGUMENT where the rank does not fit the format. */
@@ -79,8 +83,15 @@ export function stridesFor(shape: readonly number[], format: number): number[] {
   return channelsLastStrides(shape)
 }
 
+/** The memory format that strides suggest (suggest_memory_format): rows where they say nothing. */
+export function suggestedFormat(shape: readonly number[], strides: readonly number[]): number {
+  if (isChannelsLastStrides(shape, strides, 4)) return MemoryFormat.channelsLast
+  return isChannelsLastStrides(shape, strides, 5) ? MemoryFormat.channelsLast3d : MemoryFormat.contiguous
+}
+
 /** True where no two indices share memory and none lies between that no index reaches. */
 export function isDense(shape: readonly number[], strides: readonly number[]): boolean {
+  if (shape.includes(0)) return true
   const dims = shape.map((_, d) => d).filter((d) => shape[d]! !== 1)
   dims.sort((a, b) => strides[a]! - strides[b]!)
   let step = 1

@@ -95,7 +95,7 @@ int32_t nonzero_run(nonzero_frame* f) {
     for (int64_t i = 0; i < f->count; i++) {
       if (elem::cast<double>(in[i]) != 0) {
         if (out)
-          for (int32_t d = 0; d < ndim; d++) *out++ = at[d];
+          for (int32_t d = 0; d < ndim; d++) out[d * f->rows + found] = at[d];
         found++;
       }
       if (!out) continue;

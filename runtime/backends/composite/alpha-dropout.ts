@@ -1,7 +1,8 @@
 import { check, PtliteError } from '../../error.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
+import { emptyLike } from '../../tensor/iterator.js'
 import { Float } from '../../tensor/scalar.js'
-import { empty, type Tensor } from '../../tensor/tensor.js'
+import type { Tensor } from '../../tensor/tensor.js'
 import { castTo, cloneOf } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
 import * as at from '../generated/dispatch.js'
@@ -35,7 +36,7 @@ export function feature_alpha_dropout_(self: Tensor, p: number, train: boolean):
 
 /** `native_dropout`: the result and the mask of what was kept. */
 export function native_dropout(input: Tensor, p: number, train: boolean | null): [Tensor, Tensor] {
-  const mask = empty(input.shape, DType.bool)
+  const mask = emptyLike(input, DType.bool)
   if (train === false || input.numel === 0) {
     fillScalar(mask, true)
     return [cloneOf(input), mask]

@@ -1,11 +1,11 @@
 import { check } from '../../error.js'
 import { DType, dtypeFromCode } from '../../tensor/dtype.js'
-import { resultStrides } from '../../tensor/iterator.js'
-import type { TensorOptions } from '../../tensor/options.js'
+import { preservedStrides } from '../../tensor/iterator.js'
+import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
-import { alias, expand } from '../../tensor/view.js'
+import { expand } from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import { sparseToDense } from './sparse.js'
@@ -83,7 +83,7 @@ export function _cast_Double(self: Tensor, _nonBlocking: boolean): Tensor {
 
 /** `copy`: the elements of `src`, broadcast to the shape and converted to the dtype of `self`. */
 export function copy(self: Tensor, src: Tensor, _nonBlocking: boolean): Tensor {
-  const out = emptyStrided(self.shape, resultStrides(self.shape, [self]), self.type, self.quant)
+  const out = emptyStrided(self.shape, preservedStrides(self), self.type, self.quant)
   copyInto(out, expand(src, self.shape))
   return out
 }
@@ -95,7 +95,7 @@ export function pin_memory(self: Tensor, _device: Device | null): Tensor {
 export { pin_memory as _pin_memory }
 
 export function lift_fresh_copy(self: Tensor): Tensor {
-  return clone(self, null)
+  return clone(self, MemoryFormat.contiguous)
 }
 
 export function to_dense(self: Tensor, dtype: DType | null, _maskedGrad: boolean | null): Tensor {
@@ -110,5 +110,5 @@ export function _to_dense(self: Tensor, dtype: DType | null, _maskedGrad: boolea
 }
 
 export function _to_cpu(tensors: Tensor[]): Tensor[] {
-  return tensors.map(alias)
+  return [...tensors]
 }

@@ -1,8 +1,9 @@
 import { PtliteError } from '../../error.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { DType, isComplex } from '../../tensor/dtype.js'
+import { resultStrides } from '../../tensor/iterator.js'
 import { broadcastShapes } from '../../tensor/shape.js'
-import { empty, type Tensor } from '../../tensor/tensor.js'
+import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
@@ -48,7 +49,9 @@ export function complex(realPart: Tensor, imaginary: Tensor): Tensor {
       `complex: expected two float32 or two float64 tensors, found ${realPart.dtype} and ${imaginary.dtype}`,
     )
   }
-  const result = viewAsComplex(empty([...broadcastShapes(realPart.shape, imaginary.shape), 2], type))
+  const shape = broadcastShapes(realPart.shape, imaginary.shape)
+  const strides = resultStrides(shape, [realPart, imaginary])
+  const result = emptyStrided(shape, strides, type === DType.float64 ? DType.complex128 : DType.complex64)
   copyInto(partOf(result, 0), realPart)
   copyInto(partOf(result, 1), imaginary)
   return result

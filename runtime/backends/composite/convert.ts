@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import { type DType, dtypeName } from '../../tensor/dtype.js'
-import { resultStrides } from '../../tensor/iterator.js'
+import { preservedStrides } from '../../tensor/iterator.js'
 import { Layout, MemoryFormat } from '../../tensor/options.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { isContiguousAs, stridesFor } from '../../tensor/view-strides.js'
@@ -16,7 +16,7 @@ export function checkStridedLayout(layout: number | null): void {
 
 /** Strides of a copy of `self` in this memory format; null keeps the layout. */
 function stridesOfCopy(self: Tensor, format: number | null): readonly number[] {
-  return format === null || format === MemoryFormat.preserve ? resultStrides(self.shape, [self]) : stridesFor(self.shape, format)
+  return format === null || format === MemoryFormat.preserve ? preservedStrides(self) : stridesFor(self.shape, format)
 }
 
 export function copied(self: Tensor, dtype: DType, format: number | null): Tensor {

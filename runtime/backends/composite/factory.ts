@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { DType, isQuantized } from '../../tensor/dtype.js'
-import { resultStrides } from '../../tensor/iterator.js'
+import { preservedStrides } from '../../tensor/iterator.js'
 import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { outputFor } from '../../tensor/resize.js'
 import type { AnyScalar } from '../../tensor/scalar.js'
@@ -63,7 +63,7 @@ export function empty_like(self: Tensor, options: TensorOptions, format: number 
   const type = options.dtype ?? self.type
   check(isQuantized(type) === self.isQuantized || !isQuantized(type), () => 'empty_like cannot make a quantized tensor from a plain one')
   const keep = format === null || format === MemoryFormat.preserve
-  const strides = keep ? resultStrides(self.shape, [self]) : stridesFor(self.shape, format)
+  const strides = keep ? preservedStrides(self) : stridesFor(self.shape, format)
   return newTensor.emptyStrided(self.shape, strides, type, isQuantized(type) ? self.quant : null)
 }
 

@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import { wrapDim } from '../../tensor/shape.js'
-import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { emptyLike } from '../../tensor/iterator.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { copyInto } from '../support/copy.js'
 
 /** The dimensions as a list without repetition. Throws INVALID_ARGUMENT for a dimension that occurs twice. */
@@ -12,7 +13,7 @@ export function distinctDims(dims: readonly number[], rank: number): number[] {
 
 export function flip(self: Tensor, dims: readonly number[]): Tensor {
   const flipped = distinctDims(dims, self.shape.length).filter((d) => self.shape.length > 0 && self.shape[d]! > 1)
-  const out = empty(self.shape, self.type, self.quant)
+  const out = emptyLike(self)
   if (out.numel === 0) return out
   const strides = self.strides.slice()
   let offset = self.offset

@@ -4,6 +4,7 @@ import type { AnyScalar } from '../../tensor/scalar.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { select } from '../../tensor/view.js'
 import { contiguousCopy } from '../support/copy.js'
 import { anyScalarTensor } from '../support/fill.js'
 import { zerosOf } from '../support/make.js'
@@ -18,8 +19,7 @@ function atLeast1d(t: Tensor): Tensor {
 export function nonzero_numpy(self: Tensor): Tensor[] {
   const source = atLeast1d(self)
   const rows = at.nonzero(source)
-  const count = rows.shape[0]!
-  return source.shape.map((_, d) => viewOf(rows, [count], [source.dim], rows.offset + d))
+  return source.shape.map((_, d) => select(rows, 1, d))
 }
 
 /** torch.where(condition): as nonzero_numpy. */

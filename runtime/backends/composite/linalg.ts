@@ -4,6 +4,7 @@ import { type Scalar, scalarToNumber, float } from '../../tensor/scalar.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { narrow } from '../../tensor/axes.js'
+import { laidOutInRows } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import * as at from '../generated/dispatch.js'
 import { reshape } from './views.js'
@@ -49,7 +50,7 @@ export function renorm(self: Tensor, p: Scalar, dim: number, maxnorm: Scalar, ou
   // 1e-7 as in PyTorch keeps the quotient finite
   const factors = at.mul_Scalar(at.reciprocal(at.add_Scalar(norms, float(1e-7), 1)), maxnorm)
   const scale = at.where_ScalarOther(at.gt_Scalar(norms, maxnorm), factors, float(1))
-  return deliver(at.mul_Tensor(self, scale), out)
+  return deliver(laidOutInRows(at.mul_Tensor(self, scale)), out)
 }
 
 /** Sums over k of coefficients [m, k] times input [k, ...]. */

@@ -4,13 +4,18 @@ import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo } from '../support/copy.js'
+import { castTo, laidOutLike } from '../support/copy.js'
 import { Reduction, reduceLoss } from '../support/loss.js'
 import { listOf, reshaped } from '../support/make.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
 const f = (value: number): Float => new Float(value)
+
+/** A loss of each element is written where a copy of the input of its shape would be. */
+function laidOutIfLike(each: Tensor, input: Tensor): Tensor {
+  return sameShape(each.shape, input.shape) ? laidOutLike(each, input) : each
+}
 
 function difference(self: Tensor, target: Tensor): Tensor {
   return at.sub_Tensor(self, target, 1)
@@ -58,7 +63,7 @@ export function smooth_l1_loss(self: Tensor, target: Tensor, reduction: number, 
 /** torch.nn.functional.huber_loss: d²/2 up to delta, delta (|d| - delta/2) beyond. */
 export function huber_loss(self: Tensor, target: Tensor, reduction: number, delta: number, out?: Tensor): Tensor {
   check(delta > 0, () => `huber_loss: expected delta above 0, found ${delta}`)
-  return reduceLoss(smoothed(floating('huber_loss', difference(self, target)), delta, 1), reduction, out)
+  return reduceLoss(laidOutIfLike(smoothed(floating('huber_loss', difference(self, target)), delta, 1), self), reduction, out)
 }
 
 /** torch.nn.functional.binary_cross_entropy of probabilities; logarithms are limited to -100. */
@@ -72,7 +77,7 @@ export function binary_cross_entropy(self: Tensor, target: Tensor, weight: Tenso
   const yes = at.clamp_min(at.log(self), f(-100))
   const no = at.clamp_min(at.log1p(at.neg(self)), f(-100))
   const each = at.sub_Tensor(at.mul_Tensor(at.sub_Scalar(target, 1, 1), no), at.mul_Tensor(target, yes), 1)
-  const shaped = sameShape(each.shape, self.shape) ? each : reshaped(each, self.shape)
+  const shaped = laidOutLike(sameShape(each.shape, self.shape) ? each : reshaped(each, self.shape), self)
   return reduceLoss(weighted(shaped, weight), reduction, out)
 }
 
@@ -222,7 +227,7 @@ export function margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tens
 
 /** torch.nn.functional.soft_margin_loss: log(1 + exp(-target self)). */
 export function soft_margin_loss(self: Tensor, target: Tensor, reduction: number, out?: Tensor): Tensor {
-  return reduceLoss(at.log1p(at.exp(at.mul_Tensor(at.neg(target), self))), reduction, out)
+  return reduceLoss(at.log1p(at.exp(at.mul__Tensor(at.neg(self), target))), reduction, out)
 }
 
 /** ||a - b + eps||_p along the last dim. */

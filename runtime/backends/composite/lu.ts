@@ -8,6 +8,7 @@ import { diagonal } from '../../tensor/strided-view.js'
 import { narrow } from '../../tensor/axes.js'
 import { transpose } from '../../tensor/view.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
+import { byColumns } from '../support/columns.js'
 import { deliverAllExact, type Outs } from '../support/deliver.js'
 import { filled } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
@@ -80,7 +81,7 @@ export function linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: boo
   if (!left) return mH(linalg_lu_solve(lu, pivots, mH(b), true, !adjoint))
   const [p, l, u] = lu_unpack(lu, pivots, true, true)
   const solve = (a: Tensor, x: Tensor, upper: boolean, unit: boolean): Tensor => at.linalg_solve_triangular(a, x, upper, true, unit)
-  if (adjoint) return at.matmul(p, solve(mH(l), solve(mH(u), b, false, false), true, true))
+  if (adjoint) return byColumns(at.matmul(p, solve(mH(l), solve(mH(u), b, false, false), true, true)))
   return solve(u, solve(l, at.matmul(mT(p), b), false, true), true, false)
 }
 

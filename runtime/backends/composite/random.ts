@@ -137,7 +137,7 @@ const LIKE: TensorOptions = { dtype: null, layout: null, device: null, pinMemory
 
 /** Ones and zeros; the elements of `self` are the probabilities of a one. */
 export function bernoulli(self: Tensor, generator: RandomGenerator | null): Tensor {
-  return at.bernoulli__Tensor(empty_like(self, LIKE, null), self, generator)
+  return at.bernoulli__Tensor(empty_like(self, LIKE, MemoryFormat.contiguous), self, generator)
 }
 
 export function bernoulli_out(self: Tensor, generator: RandomGenerator | null, out: Tensor): Tensor {
@@ -145,7 +145,7 @@ export function bernoulli_out(self: Tensor, generator: RandomGenerator | null, o
 }
 
 export function bernoulli_p(self: Tensor, p: number, generator: RandomGenerator | null): Tensor {
-  return at.bernoulli__float(empty_like(self, LIKE, null), p, generator)
+  return at.bernoulli__float(empty_like(self, LIKE, MemoryFormat.contiguous), p, generator)
 }
 
 export function normal_functional(self: Tensor, mean: number, std: number, generator: RandomGenerator | null): Tensor {

@@ -7,7 +7,7 @@ import { contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import * as at from '../generated/dispatch.js'
-import { contiguousOf, copyInto } from '../support/copy.js'
+import { contiguousOf, copyInto, laidOutAsSuggested } from '../support/copy.js'
 import { clone } from './convert.js'
 import { flatten_using_ints, reshape } from './views.js'
 import { distinctDims, flip } from './flip.js'
@@ -132,7 +132,8 @@ export function pixel_shuffle(self: Tensor, factor: number): Tensor {
   const batch = self.shape.slice(0, -3)
   check(c % (factor * factor) === 0, () => `expected channels divisible by ${factor * factor}, found ${c}`)
   const blocks = reshape(self, [...batch, c / (factor * factor), factor, factor, h, w])
-  return rearranged(blocks, batch.length, [0, 3, 1, 4, 2], [...batch, c / (factor * factor), h * factor, w * factor])
+  const shape = [...batch, c / (factor * factor), h * factor, w * factor]
+  return laidOutAsSuggested(rearranged(blocks, batch.length, [0, 3, 1, 4, 2], shape), self)
 }
 
 export function pixel_unshuffle(self: Tensor, factor: number): Tensor {
@@ -144,7 +145,8 @@ export function pixel_unshuffle(self: Tensor, factor: number): Tensor {
   // a copy of the same shape, as PyTorch has it
   if (self.numel === 0) return clone(self, null)
   const blocks = reshape(self, [...batch, c, h / factor, factor, w / factor, factor])
-  return rearranged(blocks, batch.length, [0, 2, 4, 1, 3], [...batch, c * factor * factor, h / factor, w / factor])
+  const shape = [...batch, c * factor * factor, h / factor, w / factor]
+  return laidOutAsSuggested(rearranged(blocks, batch.length, [0, 2, 4, 1, 3], shape), self)
 }
 
 /** Exchanges the order of channels within and between groups. */
@@ -153,7 +155,7 @@ export function channel_shuffle(self: Tensor, groups: number): Tensor {
   const [n, c] = self.shape as [number, number]
   check(groups > 0 && c % groups === 0, () => `expected a number of groups that divides ${c} channels, found ${groups}`)
   const inner = numelOf(self.shape.slice(2))
-  return rearranged(reshape(self, [n, groups, c / groups, inner]), 0, [0, 2, 1, 3], self.shape)
+  return laidOutAsSuggested(rearranged(reshape(self, [n, groups, c / groups, inner]), 0, [0, 2, 1, 3], self.shape), self)
 }
 
 export { channel_shuffle as native_channel_shuffle }

@@ -6,7 +6,7 @@ import { Storage } from '../../tensor/storage.js'
 import { become, isPerChannel, Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { checkStrided } from '../../tensor/view.js'
-import { stridesFor } from '../../tensor/view-strides.js'
+import { stridesFor, suggestedFormat } from '../../tensor/view-strides.js'
 import type { Composite } from '../support/generated/interfaces.js'
 
 /** Operators that change which memory a tensor is a view of. */
@@ -17,14 +17,14 @@ function checkSameType(self: Tensor, other: Tensor): void {
 
 export function resize_(self: Tensor, size: number[], format: number | null): Tensor {
   check(self.quant === null || !isPerChannel(self.quant), () => 'resize_: a tensor quantized per channel keeps its size')
-  if (format === null || format === MemoryFormat.contiguous) return resize(self, size)
+  if (format === null) return resize(self, size)
   check(format !== MemoryFormat.preserve, () => 'resize_ cannot keep the layout; expected a memory format other than preserve')
   return resize(self, size, stridesFor(size, format))
 }
 
 export function resize_as_(self: Tensor, template: Tensor, format: number | null): Tensor {
-  const keep = format === MemoryFormat.preserve && template.shape.length > 0
-  return keep ? resize(self, template.shape, template.strides) : resize_(self, [...template.shape], keep ? null : format)
+  const keep = format === MemoryFormat.preserve
+  return resize_(self, [...template.shape], keep ? suggestedFormat(template.shape, template.strides) : format)
 }
 
 export function _resize_output_(self: Tensor, size: number[], _device: Device): Tensor {

@@ -25,7 +25,7 @@ export function alias_copy(self: Tensor): Tensor {
 export { alias_copy as detach_copy, alias_copy as _conj_copy }
 
 export function _neg_view_copy(self: Tensor): Tensor {
-  return at.neg(self)
+  return copied(at.neg(self))
 }
 
 export function as_strided_copy(self: Tensor, size: number[], stride: number[], offset: number | null): Tensor {

@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { type DType, dtypeName, isQuantized, itemSize } from '../../tensor/dtype.js'
-import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
+import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
 import { become, Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import * as stridedView from '../../tensor/strided-view.js'
@@ -66,7 +66,7 @@ export function expand_as(self: Tensor, other: Tensor): Tensor {
 
 export function broadcast_tensors(tensors: Tensor[]): Tensor[] {
   const shape = tensors.reduce<readonly number[]>((all, one) => broadcastShapes(all, one.shape), [])
-  return tensors.map((one) => v.expand(one, shape))
+  return tensors.map((one) => (sameShape(one.shape, shape) ? one : v.expand(one, shape)))
 }
 
 export function view_as(self: Tensor, other: Tensor): Tensor {

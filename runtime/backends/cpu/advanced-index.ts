@@ -1,17 +1,18 @@
 import { check, PtliteError } from '../../error.js'
 import { itemOf } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
-import { stridesAs } from '../../tensor/iterator.js'
-import { broadcastShapes, contiguousStrides } from '../../tensor/shape.js'
-import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { strideOrder, stridesAs } from '../../tensor/iterator.js'
+import { broadcastShapes } from '../../tensor/shape.js'
+import { emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { fitting } from './index-fill.js'
 import { maskedFillInPlace } from './indexing.js'
+import { select } from '../../tensor/view.js'
 import { nonzero } from './masked-select.js'
 import { castTo } from '../support/copy.js'
 import { deliverExact } from '../support/deliver.js'
 import { getIndexed, type IndexedWalk, type IndexOperand, putIndexed } from './support/index-walk.js'
 import { expandTo, zerosOf } from '../support/make.js'
-import { checkSameType, targetOf } from '../support/target.js'
+import { checkSameType, looseTargetOf } from '../support/target.js'
 
 type Indices = readonly (Tensor | null)[]
 
@@ -64,7 +65,7 @@ function unmasked(extent: Extent, indices: Indices): Indices {
 function pushRows(result: (Tensor | null)[], mask: Tensor, shape: readonly number[]): void {
   checkMaskShape(mask, shape, result.length)
   const rows = nonzero(mask)
-  mask.shape.forEach((_, d) => result.push(viewOf(rows, [rows.shape[0]!], [mask.dim], rows.offset + d)))
+  mask.shape.forEach((_, d) => result.push(select(rows, 1, d)))
 }
 
 function checkMaskShape(mask: Tensor, shape: readonly number[], first: number): void {
@@ -139,8 +140,10 @@ function planIndexing(self: Tensor, given: Indices): Plan {
 /** self[indices] with NumPy's rules: index tensors are broadcast together, null keeps a dim, masks select. */
 export function index_Tensor(self: Tensor, indices: Indices, out?: Tensor): Tensor {
   const plan = planIndexing(self, indices)
-  const result = empty(plan.shape, self.type, self.quant)
-  getIndexed(result, self, { ...plan, plain: contiguousStrides(plan.shape) }, true)
+  // in the order of what is indexed, and else of the indices
+  const strides = strideOrder(plan.shape, [plan.indexed, ...plan.indices.map((index) => index.strides)])
+  const result = emptyStrided(plan.shape, strides, self.type, self.quant)
+  getIndexed(result, self, { ...plan, plain: strides }, true)
   return deliverExact(result, out, 'index')
 }
 
@@ -162,10 +165,10 @@ export function index_put(self: Tensor, indices: Indices, values: Tensor, accumu
   if (mask !== null) {
     const value = viewOf(values, [], [])
     const fill = values.type === self.type ? value : fitting(itemOf(value), self.type, 'index_put')
-    return maskedFillInPlace(out === self ? self : targetOf(self, out, 'index_put', values, ...indices), mask, fill)
+    return maskedFillInPlace(out === self ? self : looseTargetOf(self, out, 'index_put', values, ...indices), mask, fill)
   }
   checkSameType(self, values, 'index_put')
-  const target = targetOf(self, out, 'index_put', values, ...indices)
+  const target = looseTargetOf(self, out, 'index_put', values, ...indices)
   const plan = planIndexing(target, indices)
   check(
     values.dim <= plan.shape.length,

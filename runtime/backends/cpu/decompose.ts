@@ -7,7 +7,8 @@ import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { narrow } from '../../tensor/axes.js'
 import { transpose } from '../../tensor/view.js'
-import { castTo, contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
+import { byColumns, columnStrides } from '../support/columns.js'
+import { castTo, contiguousCopy, contiguousOf, copyInto, laidOut } from '../support/copy.js'
 import { deliverAllExact, type Outs } from '../support/deliver.js'
 import { zerosOf } from '../support/make.js'
 import { checkAnyMatrices } from './factor/complex-matrix.js'
@@ -44,7 +45,11 @@ export function linalg_qr(a: Tensor, mode: string, ...outs: Outs): [Tensor, Tens
   const q = zerosOf([...batch, rows, width], workingType(a))
   if (rows > 0) kernels.householder_qr({ complex: flagOf(a), batch: numelOf(batch), rows, cols, q_cols: width, a: r.address, q: q.address })
   const kept = mode === 'complete' ? r : narrow(r, -2, 0, least)
-  return deliverAllExact([mode === 'r' ? empty([0], a.type) : castTo(q, a.type), castTo(contiguousOf(kept), a.type)], outs, 'linalg_qr')
+  return deliverAllExact(
+    [mode === 'r' ? empty([0], a.type) : byColumns(castTo(q, a.type)), byColumns(castTo(contiguousCopy(kept), a.type))],
+    outs,
+    'linalg_qr',
+  )
 }
 
 /** Eigenvalues, ascending, and eigenvectors of symmetric or Hermitian matrices, of which one triangle is read. */
@@ -66,7 +71,11 @@ export function _linalg_eigh(a: Tensor, uplo: string, vectors: boolean, ...outs:
       values: values.address,
       vectors: columns.address,
     })
-  return deliverAllExact([castTo(values, realOf(a.type)), vectors ? castTo(columns, a.type) : empty([0], a.type)], outs, 'linalg_eigh')
+  return deliverAllExact(
+    [castTo(values, realOf(a.type)), vectors ? byColumns(castTo(columns, a.type)) : empty([0], a.type)],
+    outs,
+    'linalg_eigh',
+  )
 }
 
 /** Copies the lower triangle of dense matrices to the upper one, conjugates of complex elements, whose diagonal is real. */
@@ -106,8 +115,10 @@ export function _linalg_svd(a: Tensor, full: boolean, vectors: boolean, _driver:
   const s = castTo(values, realOf(a.type))
   const given = (u: Tensor, vh: Tensor): [Tensor, Tensor, Tensor] => deliverAllExact([u, s, vh], outs, 'linalg_svd')
   if (!vectors) return given(empty([0], a.type), empty([0], a.type))
-  const flipped = (t: Tensor): Tensor => contiguousOf(adjoint(castTo(t, a.type)))
-  return wide ? given(castTo(v, a.type), flipped(u)) : given(castTo(u, a.type), flipped(v))
+  const kept = (t: Tensor): Tensor => byColumns(castTo(t, a.type))
+  // copies in rows are columns when seen the other way round
+  const flipped = (t: Tensor): Tensor => laidOut(adjoint(castTo(t, a.type)), columnStrides([...batch, t.shape.at(-1)!, t.shape.at(-2)!]))
+  return wide ? given(kept(v), flipped(u)) : given(kept(u), flipped(v))
 }
 
 /** LU in one matrix, LAPACK's pivots, and the number of the first zero pivot per matrix. */
@@ -130,5 +141,5 @@ export function linalg_lu_factor_ex(a: Tensor, pivot: boolean, checkErrors: bool
     })
   }
   check(!checkErrors || !readInts(info).some((i) => i !== 0), () => 'linalg_lu_factor: expected regular matrices, found a singular one')
-  return deliverAllExact([castTo(factors, a.type), pivots, info], outs, 'linalg_lu_factor')
+  return deliverAllExact([byColumns(castTo(factors, a.type)), pivots, info], outs, 'linalg_lu_factor')
 }

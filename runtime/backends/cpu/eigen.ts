@@ -3,6 +3,7 @@ import { complexOf, type DType, isComplex } from '../../tensor/dtype.js'
 import { shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { checkAnyMatrices, ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
+import { byColumns } from '../support/columns.js'
 import { deliver, deliverAll, type Outs } from '../support/deliver.js'
 import { type Schur, schur } from './factor/schur.js'
 
@@ -167,7 +168,7 @@ export function linalg_eig(self: Tensor, ...outs: Outs): [Tensor, Tensor] {
   const type = resultType(self)
   const values = tensorOfMatrices(pairs.map(([v]) => v), self.shape.slice(0, -1), type) // prettier-ignore
   const vectors = tensorOfMatrices(pairs.map(([, v]) => v), self.shape, type) // prettier-ignore
-  return deliverAll([values, vectors], outs)
+  return deliverAll([values, byColumns(vectors)], outs)
 }
 
 /** The eigenvalues alone (torch.linalg.eigvals). */

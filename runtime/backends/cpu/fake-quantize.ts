@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { roundHalfEven } from '../../tensor/rounding.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
+import { castTo, contiguousCopy, contiguousOf, laidOutLike } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
 import { filledWith } from './support/host-tensor.js'
 import { numbersOf } from '../support/quantization.js'
@@ -47,7 +47,7 @@ function run(x: Tensor, scales: readonly number[], zeroPoints: readonly number[]
       mask: mask.address,
     })
   }
-  return [castTo(out, x.type), mask]
+  return [laidOutLike(castTo(out, x.type), x), laidOutLike(mask, x)]
 }
 
 /** at::fake_quantize_per_tensor_affine with the mask of gradients. */

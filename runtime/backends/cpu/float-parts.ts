@@ -3,9 +3,10 @@ import { eq_out } from './comparison.js'
 import { partOf } from '../../tensor/complex.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isComplex, isFloating } from '../../tensor/dtype.js'
+import { emptyLike } from '../../tensor/iterator.js'
 import { Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { cloneOf } from '../support/copy.js'
+import { cloneOf, laidOutLike } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { asking, askingEither, copied, keeping, rounding } from './support/unary.js'
@@ -37,6 +38,7 @@ export function frac_out(self: Tensor, out?: Tensor): Tensor {
 
 /** Real tensors are their own conjugates. */
 export function conj_physical_out(self: Tensor, out?: Tensor): Tensor {
+  if (out === undefined && !isComplex(self.type)) return self
   checkSameType('conj_physical', out, self.type)
   return conjugated(copied(self, out))
 }
@@ -88,7 +90,7 @@ export function nan_to_num_out(self: Tensor, nan: number | null, posinf: number 
   checkSameType('nan_to_num', out, self.type)
   const largest = LARGEST[self.type]
   if (largest === undefined) return copied(self, out)
-  return runUnary(
+  const result = runUnary(
     kernels.unary,
     UnaryOp.nan_to_num,
     self,
@@ -99,6 +101,7 @@ export function nan_to_num_out(self: Tensor, nan: number | null, posinf: number 
     posinf ?? largest,
     neginf ?? -largest,
   )
+  return out === undefined ? laidOutLike(result, self) : result
 }
 
 /** Mantissas in [0.5, 1) and int32 exponents: self = mantissa * 2^exponent. */
@@ -107,6 +110,7 @@ export function frexp_out(self: Tensor, mantissa?: Tensor, exponent?: Tensor): [
   checkSameType('frexp', mantissa, self.type)
   checkSameType('frexp', exponent, DType.int32)
   const compute = computeFor(self.type)
-  const exponents = runUnary(kernels.unary, UnaryOp.frexp_exponent, self, DType.int32, compute, exponent)
-  return [runUnary(kernels.unary, UnaryOp.frexp_mantissa, self, self.type, compute, mantissa), exponents]
+  const like = (type: DType, out: Tensor | undefined): Tensor => out ?? emptyLike(self, type)
+  const exponents = runUnary(kernels.unary, UnaryOp.frexp_exponent, self, DType.int32, compute, like(DType.int32, exponent))
+  return [runUnary(kernels.unary, UnaryOp.frexp_mantissa, self, self.type, compute, like(self.type, mantissa)), exponents]
 }

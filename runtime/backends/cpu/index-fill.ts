@@ -3,6 +3,7 @@ import { itemOf } from '../../tensor/data.js'
 import { anyItemOf } from '../../tensor/complex-item.js'
 import { DType, dtypeName, isComplex } from '../../tensor/dtype.js'
 import { type AnyScalar, Complex, scalarToBigInt, scalarToNumber } from '../../tensor/scalar.js'
+import { checkOverlap } from '../../tensor/out.js'
 import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
@@ -11,7 +12,7 @@ import { checkIndexType, putIndexed } from './support/index-walk.js'
 import { anyScalarTensor } from '../support/fill.js'
 import { expandTo, scalarTensor, zerosOf } from '../support/make.js'
 import { reduce } from '../support/reduce.js'
-import { checkSameType, targetOf } from '../support/target.js'
+import { checkSameType, looseTargetOf } from '../support/target.js'
 
 const RANGES: Readonly<Partial<Record<DType, readonly [bigint, bigint]>>> = {
   [DType.uint8]: [0n, 255n],
@@ -71,7 +72,7 @@ export function index_fill_int_Scalar(self: Tensor, dim: number, index: Tensor, 
   const along = wrapDim(dim, self.dim)
   checkIndexType(index, 'index_fill')
   check(index.dim <= 1, () => `index_fill: expected an index of at most one dimension, found ${index.dim}`)
-  const target = targetOf(self, out, 'index_fill', index)
+  const target = looseTargetOf(self, out, 'index_fill', index)
   const list = contiguousOf(index)
   const shape = self.dim === 0 ? [list.numel] : self.shape.map((n, d) => (d === along ? list.numel : n))
   const indexed = shape.map((_, d) => (d === along ? 0 : target.strides[d]!))
@@ -96,7 +97,8 @@ export function put(self: Tensor, index: Tensor, source: Tensor, accumulate: boo
   checkSameType(self, source, 'put')
   check(index.numel === source.numel, () => `put: expected as many source elements as indices, found ${source.numel} and ${index.numel}`)
   check(self.numel > 0 || index.numel === 0, () => 'put: the tensor has no elements')
-  const target = targetOf(self, out, 'put', index, source)
+  if (out === self) checkOverlap(self, [])
+  const target = looseTargetOf(self, out, 'put', index, source)
   const flat = contiguousOf(target)
   const list = contiguousOf(index)
   const operand = { index: list, strides: [1], limit: flat.numel, step: 1 }

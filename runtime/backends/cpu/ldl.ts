@@ -6,6 +6,7 @@ import { broadcastShapes, sameShape, shapeText } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { bunchKaufman, solveBlock } from './factor/bunch-kaufman.js'
 import { checkAnyMatrices, type ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
+import { byColumns } from '../support/columns.js'
 import { deliverAllExact, deliverExact, type Outs } from '../support/deliver.js'
 import { expandTo } from '../support/make.js'
 import { checkSameType } from '../support/product.js'
@@ -31,7 +32,7 @@ function factor(operator: string, self: Tensor, hermitian: boolean, checkErrors:
   writeTensor(pivots, rows)
   writeTensor(info, codes)
   if (checkErrors) _linalg_check_errors(info, `linalg.${operator.slice('linalg_'.length)}`, self.dim === 2)
-  return [tensorOfMatrices(matrices, self.shape, self.type), pivots, info]
+  return [byColumns(tensorOfMatrices(matrices, self.shape, self.type)), pivots, info]
 }
 
 /** L below the diagonal and D in one matrix, LAPACK's pivots (negative for blocks of two), and the first zero pivot per matrix or 0. */
@@ -136,5 +137,5 @@ export function linalg_ldl_solve(factors: Tensor, pivots: Tensor, b: Tensor, her
   const matrices = readMatrices(expandTo(factors, [...batch, n, n]))
   const solutions = readMatrices(expandTo(b, shape))
   solutions.forEach((x, i) => solve(matrices[i]!, rows.slice(i * n, (i + 1) * n), x, hermitian && isComplex(factors.type)))
-  return deliverExact(tensorOfMatrices(solutions, shape, factors.type), out, operator)
+  return deliverExact(byColumns(tensorOfMatrices(solutions, shape, factors.type)), out, operator)
 }

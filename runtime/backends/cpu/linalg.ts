@@ -5,6 +5,7 @@ import { DType, isComplex, realOf } from '../../tensor/dtype.js'
 import { broadcastShapes, numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { narrow } from '../../tensor/axes.js'
+import { byColumns } from '../support/columns.js'
 import { castTo, contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
 import { deliver, deliverAllExact } from '../support/deliver.js'
 import { computeType, dense } from '../support/real.js'
@@ -72,7 +73,7 @@ function solve(a: Tensor, b: Tensor): Tensor {
 /** torch.linalg.inv. Throws INVALID_ARGUMENT for singular matrices. */
 export function linalg_inv(a: Tensor, out?: Tensor): Tensor {
   checkSquare('linalg_inv', a)
-  return deliver(solve(a, identity(a.shape, a.type)), out)
+  return deliver(byColumns(solve(a, identity(a.shape, a.type))), out)
 }
 
 /** torch.linalg.solve: x with a x = b, or x a = b where `left` is false. b may hold vectors. */
@@ -90,7 +91,7 @@ export function linalg_solve(a: Tensor, b: Tensor, left: boolean, out?: Tensor):
   const batch = broadcastShapes(batchOf(matrix), batchOf(right))
   const x = solve(expanded(matrix, [...batch, n, n]), expanded(right, [...batch, n, right.shape[right.dim - 1]!]))
   if (vector) return deliver(viewOf(x, x.shape.slice(0, -1), x.strides.slice(0, -1)), out)
-  return deliver(left ? x : contiguousOf(transposed(x)), out)
+  return deliver(left ? byColumns(x) : contiguousOf(transposed(x)), out)
 }
 
 /** Cholesky factor: lower triangular, or upper. Throws INVALID_ARGUMENT unless positive definite. */
@@ -100,7 +101,7 @@ export function linalg_cholesky(self: Tensor, upper: boolean, out?: Tensor): Ten
   if (factor.numel > 0) {
     kernels.linalg_cholesky({ element: self.type, upper: upper ? 1 : 0, batch: numelOf(batchOf(self)), n, a: factor.address })
   }
-  return deliver(factor, out)
+  return deliver(byColumns(factor), out)
 }
 
 /** torch.cholesky, the older name. */
@@ -165,22 +166,22 @@ function solveTriangular(operator: string, a: Tensor, b: Tensor, upper: boolean,
 export const linalg_solve_triangular: CPU['linalg_solve_triangular'] = (self, b, upper, left, unitriangular, out) => {
   const operator = 'linalg_solve_triangular'
   check(self.dim >= 2 && b.dim >= 2, () => `${operator}: expected matrices, found shapes ${text(self)} and ${text(b)}`)
-  if (left) return deliver(solveTriangular(operator, self, b, upper, unitriangular), out)
-  return deliver(contiguousOf(transposed(solveTriangular(operator, transposed(self), transposed(b), !upper, unitriangular))), out)
+  if (left) return deliver(byColumns(solveTriangular(operator, self, b, upper, unitriangular)), out)
+  return deliver(transposed(solveTriangular(operator, transposed(self), transposed(b), !upper, unitriangular)), out)
 }
 
 /** x with a x = self (a transposed where asked), and a copy of a. */
 export const triangular_solve: CPU['triangular_solve'] = (self, a, upper, transpose, unitriangular, ...outs) => {
   check(self.dim >= 2 && a.dim >= 2, () => `triangular_solve: expected matrices, found shapes ${text(self)} and ${text(a)}`)
   const x = solveTriangular('triangular_solve', transpose ? transposed(a) : a, self, upper !== transpose, unitriangular)
-  return deliverAllExact([x, contiguousCopy(a)], outs, 'triangular_solve')
+  return deliverAllExact([byColumns(x), byColumns(contiguousCopy(a))], outs, 'triangular_solve')
 }
 
 /** x with a x = self, where input2 is the Cholesky factor of a. */
 export function cholesky_solve(self: Tensor, input2: Tensor, upper: boolean, out?: Tensor): Tensor {
   const lower = upper ? adjoint(input2) : input2
   const half = solveTriangular('cholesky_solve', lower, self, false, false)
-  return deliver(solveTriangular('cholesky_solve', adjoint(lower), half, true, false), out)
+  return deliver(byColumns(solveTriangular('cholesky_solve', adjoint(lower), half, true, false)), out)
 }
 
 /** The name that PyTorch gives its part for matrices of one batch shape. */

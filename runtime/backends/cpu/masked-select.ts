@@ -2,8 +2,9 @@ import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
+import { checkOverlap } from '../../tensor/out.js'
 import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
-import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { empty, emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
 import { contiguousOf, copyInto } from '../support/copy.js'
 import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
@@ -33,16 +34,16 @@ export function take(self: Tensor, index: Tensor, out?: Tensor): Tensor {
   return deliverExact(result, out, 'take')
 }
 
-/** torch.nonzero: one row of coordinates for each element that is not zero. */
+/** torch.nonzero: one row of coordinates for each element that is not zero. Those of a dimension lie together. */
 export function nonzero(given: Tensor, out?: Tensor): Tensor {
   const self = complexTruth(given)
   if (out !== undefined) checkOutType(out, DType.int64, 'nonzero')
   const data = contiguousOf(self)
   const frame = { dtype: self.type, ndim: self.dim, sizes: self.shape, count: data.numel, in: data.address }
   noteRead(self)
-  const found = kernels.nonzero({ ...frame, out: 0 })
-  const result = empty([found, self.dim], DType.int64)
-  if (result.numel > 0) kernels.nonzero({ ...frame, out: result.address })
+  const found = kernels.nonzero({ ...frame, rows: 0, out: 0 })
+  const result = emptyStrided([found, self.dim], [1, self.dim === 0 ? 1 : found], DType.int64)
+  if (result.numel > 0) kernels.nonzero({ ...frame, rows: found, out: result.address })
   return deliver(result, out)
 }
 
@@ -83,6 +84,7 @@ export function masked_scatter_(self: Tensor, mask: Tensor, source: Tensor): Ten
   if (source.type !== self.type) {
     throw new PtliteError('INVALID_DTYPE', `masked_scatter: expected a source of dtype ${self.dtype}, found ${source.dtype}`)
   }
+  checkOverlap(self, [])
   const where = contiguousOf(expandTo(mask, self.shape))
   const from = contiguousOf(source)
   noteRead(mask)

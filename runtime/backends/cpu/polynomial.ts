@@ -21,7 +21,7 @@ function polynomial(kind: keyof typeof kernels.Polynomial, x: Operand, n: Operan
   const type = toFloating(promotePair(x, n))
   if (type !== DType.float32 && type !== DType.float64) notFor(name, type)
   const shape = tensors.map((t) => t.shape).reduce((a, b) => broadcastShapes(a, b))
-  const target = resultTensor(out, shape, type, tensors)
+  const target = resultTensor(out, shape, type, [x, n])
   const dense = out === undefined && target.isContiguous ? target : empty(shape, type)
   const [at, degree] = [contiguousOf(expandTo(asTensor(x, type), shape)), contiguousOf(expandTo(asTensor(n, type), shape))]
   if (dense.numel > 0) {

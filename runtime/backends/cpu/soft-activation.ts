@@ -3,6 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
+import { outputFor } from '../../tensor/resize.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { drawSlopes } from './random.js'
@@ -13,6 +14,11 @@ import { abs_out, exp_out, neg_out } from './unary.js'
 import { floating } from './activation.js'
 
 /** Activation functions of neural networks, element by element. Most take floating-point tensors only. */
+
+/** Where a result goes that lies in rows, whatever the input does. */
+function inRows(self: Tensor, out: Tensor | undefined): Tensor | undefined {
+  return self.isContiguous || out === self ? out : outputFor(out, self.shape, self.type)
+}
 
 const ActivationOp = kernels.ActivationOp
 
@@ -66,12 +72,12 @@ export function hardshrink_out(self: Tensor, lambda: Scalar, out?: Tensor): Tens
 
 /** log(1 / (1 + exp(-x))) */
 export function log_sigmoid_out(self: Tensor, out?: Tensor): Tensor {
-  return floating('log_sigmoid', ActivationOp.log_sigmoid, self, out)
+  return floating('log_sigmoid', ActivationOp.log_sigmoid, self, inRows(self, out))
 }
 
 /** log_sigmoid and what its gradient uses: exp(-|x|). */
 export function log_sigmoid_forward_out(self: Tensor, output?: Tensor, buffer?: Tensor): [Tensor, Tensor] {
-  return [log_sigmoid_out(self, output), exp_out(neg_out(abs_out(self)), buffer)]
+  return [log_sigmoid_out(self, output), exp_out(neg_out(abs_out(self)), inRows(self, buffer))]
 }
 
 /** x above the threshold, else value. */
@@ -117,10 +123,11 @@ export const rrelu_with_noise_out: CPU['rrelu_with_noise_out'] = (self, noise, l
   const low = scalarToNumber(lower)
   const high = scalarToNumber(upper)
   check(low <= high, () => `rrelu expects a lower bound of at most the upper one, found ${low} and ${high}`)
-  if (!training) return leaky_relu_out(self, new Float((low + high) / 2), out)
+  const result = inRows(self, out)
+  if (!training) return leaky_relu_out(self, new Float((low + high) / 2), result)
   const slopes = drawSlopes(self, low, high, generator)
   if (noise !== self) copyInto(noise, slopes)
-  return runBinary(BinaryOp.prelu, self, slopes, self.type, self.type, out)
+  return runBinary(BinaryOp.prelu, self, slopes, self.type, self.type, result)
 }
 
 /** The first half along `dim`, times the sigmoid of the second. */

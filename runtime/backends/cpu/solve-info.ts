@@ -9,7 +9,8 @@ import { narrow } from '../../tensor/axes.js'
 import { linalg_lu_factor_ex } from './decompose.js'
 import { type ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
 import { adjoint, checkSquare, identity, linalg_det, linalg_slogdet, linalg_solve } from './linalg.js'
-import { contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
+import { byColumns } from '../support/columns.js'
+import { contiguousCopy, copyInto } from '../support/copy.js'
 import { deliverAllExact, type Outs } from '../support/deliver.js'
 import { reshaped, scalarTensor } from '../support/make.js'
 import type { CPU } from '../support/generated/interfaces.js'
@@ -125,5 +126,5 @@ export function linalg_cholesky_ex(self: Tensor, upper: boolean, checkErrors: bo
   const info = empty(self.shape.slice(0, -2), DType.int32)
   writeTensor(info, codes)
   if (checkErrors) _linalg_check_errors(info, 'linalg.cholesky_ex', self.dim === 2)
-  return deliverAllExact([upper ? contiguousOf(adjoint(factor)) : factor, info], outs, 'linalg_cholesky_ex')
+  return deliverAllExact([byColumns(upper ? contiguousCopy(adjoint(factor)) : factor), info], outs, 'linalg_cholesky_ex')
 }

@@ -4,6 +4,8 @@ import { DType } from '../../tensor/dtype.js'
 import { toFloating } from '../../tensor/promote.js'
 import { Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
+import { laidOutInRows } from '../support/copy.js'
+import { deliver } from '../support/deliver.js'
 import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { analytic, real } from './support/unary.js'
 
@@ -78,5 +80,7 @@ export function mvlgamma_out(self: Tensor, p: number, out?: Tensor): Tensor {
     const term = runUnary(kernels.special, SpecialOp.lgamma, shifted, type, computeFor(type), undefined)
     sum = runBinary(kernels.BinaryOp.add, sum, term, type, type, undefined)
   }
-  return runBinary(kernels.BinaryOp.add, sum, new Float((p * (p - 1) * Math.log(Math.PI)) / 4), type, type, out)
+  const result = runBinary(kernels.BinaryOp.add, sum, new Float((p * (p - 1) * Math.log(Math.PI)) / 4), type, type, undefined)
+  // PyTorch's is a sum over a dimension
+  return deliver(laidOutInRows(result), out)
 }

@@ -7,7 +7,7 @@ import { copyInto } from './copy.js'
 /** `out`, with a copy of `result`: it is resized where its shape differs. */
 export function copyOut(result: Tensor, out: Tensor): Tensor {
   check(canCast(result.type, out.type), () => `a result of dtype ${result.dtype} cannot be written into a tensor of dtype ${out.dtype}`)
-  resizeOut(out, result.shape)
+  resizeOut(out, result.shape, result.strides)
   copyInto(out, result)
   return out
 }

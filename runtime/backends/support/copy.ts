@@ -1,9 +1,10 @@
 import { check } from '../../error.js'
 import type { DType } from '../../tensor/dtype.js'
-import { emptyLike } from '../../tensor/iterator.js'
+import { emptyLike, preservedStrides } from '../../tensor/iterator.js'
 import { checkOverlap } from '../../tensor/out.js'
-import { broadcastShapes, sameShape, shapeText } from '../../tensor/shape.js'
-import { empty, type Tensor } from '../../tensor/tensor.js'
+import { broadcastShapes, contiguousStrides, sameShape, shapeText } from '../../tensor/shape.js'
+import { become, empty, emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { stridesFor, suggestedFormat } from '../../tensor/view-strides.js'
 import { noteWrite } from '../../tensor/write.js'
 import { converted } from './converted.js'
 import { runCopy } from './run-copy.js'
@@ -37,6 +38,48 @@ export function cloneOf(t: Tensor): Tensor {
   const copy = emptyLike(t)
   runCopy(copy, t)
   return copy
+}
+
+/** `t`, which nobody else has yet, with these strides, which cover its shape densely. */
+export function laidOut(t: Tensor, strides: readonly number[]): Tensor {
+  if (sameShape(t.strides, strides)) return t
+  const isSame = (_: unknown, d: number): boolean => t.shape[d] === 1 || t.strides[d] === strides[d]
+  if (t.numel === 0 || strides.every(isSame)) {
+    become(t, t.storage, t.offset, t.shape, strides)
+    return t
+  }
+  const copy = emptyStrided(t.shape, strides, t.type, t.quant)
+  runCopy(copy, t)
+  return copy
+}
+
+/** `t`, which nobody else has yet, in memory as a copy of `like` would be. */
+export function laidOutLike(t: Tensor, like: Tensor): Tensor {
+  return laidOut(t, preservedStrides(like))
+}
+
+/** Strides for a result of this shape in the memory format that `like` suggests. */
+export function suggestedStrides(like: Tensor, shape: readonly number[]): number[] {
+  const format = suggestedFormat(like.shape, like.strides)
+  return like.dim === shape.length ? stridesFor(shape, format) : contiguousStrides(shape)
+}
+
+/** `t`, which nobody else has yet, in the memory format that `like` suggests. */
+export function laidOutAsSuggested(t: Tensor, like: Tensor): Tensor {
+  return laidOut(t, suggestedStrides(like, t.shape))
+}
+
+/** The elements of `t` in the memory format that it suggests, copied where they lie otherwise. */
+export function asSuggested(t: Tensor): Tensor {
+  const strides = suggestedStrides(t, t.shape)
+  if (sameShape(t.strides, strides)) return t
+  const isSame = (_: unknown, d: number): boolean => t.shape[d] === 1 || t.strides[d] === strides[d]
+  return t.numel === 0 || strides.every(isSame) ? viewOf(t, t.shape, strides) : laidOut(t, strides)
+}
+
+/** `t`, which nobody else has yet, in rows. */
+export function laidOutInRows(t: Tensor): Tensor {
+  return laidOut(t, contiguousStrides(t.shape))
 }
 
 /** `t` itself where it has this dtype, else a converted copy. */

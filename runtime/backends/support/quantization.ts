@@ -17,7 +17,7 @@ import {
 } from '../../tensor/tensor.js'
 import { MemoryFormat } from '../../tensor/options.js'
 import { isContiguousAs } from '../../tensor/view-strides.js'
-import { castTo, contiguousOf } from './copy.js'
+import { asSuggested, castTo, contiguousOf } from './copy.js'
 
 /** Smallest and largest integer of a quantized dtype. */
 export function quantRange(type: DType): readonly [min: number, max: number] {
@@ -257,7 +257,7 @@ export function numbersOf(t: Tensor): number[] {
 
 /**
  * Applies `f` to every element of an 8-bit tensor through a table of its 256 possible values; `to` are the
- * parameters of the result. Keeps the strides of dense tensors.
+ * parameters of the result, which lies in memory as `t` suggests.
  */
 export function mapElements(t: Tensor, to: PerTensorQuant, f: (x: number) => number): Tensor {
   const from = perTensor(t, 'this operator')
@@ -276,9 +276,9 @@ function mapWide(t: Tensor, from: PerTensorQuant, to: PerTensorQuant, f: (x: num
   return mapIntegers(t, to, (q) => quantizeNumber(f(Math.fround((q - from.zeroPoint) * from.scale)), to, t.type))
 }
 
-/** A qint32 tensor of `f` of each integer, with the parameters `to` and the strides of `t` where that is dense. */
+/** A qint32 tensor of `f` of each integer, with the parameters `to`, in the memory format that `t` suggests. */
 export function mapIntegers(t: Tensor, to: PerTensorQuant, f: (q: number) => number): Tensor {
-  const source = isDense(t) ? t : contiguousOf(t)
+  const source = asSuggested(t)
   const flat = viewOf(source, [source.numel], [1])
   const out = emptyStrided(source.shape, source.strides, t.type, to)
   writeTensor(viewOf(out, [out.numel], [1]), (readTensor(flat) as Int32Array).map(f))
@@ -286,7 +286,7 @@ export function mapIntegers(t: Tensor, to: PerTensorQuant, f: (q: number) => num
 }
 
 export function lookUp(t: Tensor, table: Uint8Array, quant: PerTensorQuant): Tensor {
-  const source = isDense(t) ? t : contiguousOf(t)
+  const source = asSuggested(t)
   const out = emptyStrided(source.shape, source.strides, t.type, quant)
   kernels.quantized_lookup({ n: source.numel, in: source.address, out: out.address }, table)
   return out

@@ -3,7 +3,8 @@ import type { DType } from '../../../tensor/dtype.js'
 import { denseLoop, type Loop, planLoop, resultTensor } from '../../../tensor/iterator.js'
 import type { Operand } from '../../../tensor/promote.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
-import { Tensor } from '../../../tensor/tensor.js'
+import { resizeOut } from '../../../tensor/out.js'
+import { empty, Tensor } from '../../../tensor/tensor.js'
 import { isInPlace, isOfOther, newOrGiven, written } from './given-out.js'
 import { numberFields, type ScalarFields } from './number-fields.js'
 import { byWayOf, computeFor, isNarrow, operandFor } from './operands.js'
@@ -72,20 +73,40 @@ export function runBinary(op: number, a: Operand, b: Operand, common: DType, typ
   }
   const x = a instanceof Tensor ? operandFor(a, common) : a
   const y = b instanceof Tensor ? operandFor(b, common) : b
-  const result = resultTensor(out, shape, type, inputs)
+  const result = binaryResult(op, a, b, shape, type, out)
   const operands = [result, x, y].filter((operand) => operand instanceof Tensor)
   launchBinary(op, x, y, common, alpha, result, planLoop(shape, operands))
   return written(result, out)
+}
+
+/** Powers have no number among the tensors whose order the result keeps, and those of a number none. */
+function binaryResult(op: number, a: Operand, b: Operand, shape: readonly number[], type: DType, out: Tensor | undefined): Tensor {
+  if (op !== kernels.BinaryOp.pow || (a instanceof Tensor && b instanceof Tensor)) return resultTensor(out, shape, type, [a, b])
+  if (a instanceof Tensor) return resultTensor(out, shape, type, [a])
+  if (out === undefined) return empty(shape, type)
+  resizeOut(out, shape)
+  return resultTensor(out, shape, type, [b])
 }
 
 /** The walk where `a` is dense and of the result's form, and `b` a scalar, of a's form too, or repeated along its leading dimensions; null for all else. */
 function simpleLoop(a: Operand, b: Operand, common: DType, type: DType, out: Tensor | undefined): Loop | null {
   if (!(a instanceof Tensor) || a.type !== common || !a.isContiguous) return null
   if (out !== undefined && !isInPlace(out, a, type)) return null
-  if (!(b instanceof Tensor)) return denseLoop(a.numel)
+  if (!(b instanceof Tensor)) return isRowMajor(a) ? denseLoop(a.numel) : null
   if (b.type !== common || !b.isContiguous || (out !== undefined && b.storage === a.storage)) return null
   if (sameShape(a.shape, b.shape)) return denseLoop(a.numel)
-  return isTail(a.shape, b.shape) ? rowLoop(a.numel, b.numel) : null
+  return isTail(a.shape, b.shape) && isRowMajor(a) ? rowLoop(a.numel, b.numel) : null
+}
+
+/** Not only contiguous: every stride is as in a new tensor, those of dimensions of size 1, too, which decide where the result has them. */
+function isRowMajor(a: Tensor): boolean {
+  const { shape, strides } = a
+  let step = 1
+  for (let d = shape.length - 1; d >= 0; d--) {
+    if (strides[d] !== step) return false
+    step *= shape[d]!
+  }
+  return step > 0
 }
 
 /** `tail` repeats along leading dimensions to give `shape`: a bias of the last dimensions, or one element. */
@@ -160,7 +181,7 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
   if (isOfOther(out, common) && isNarrow(common)) {
     return byWayOf(out, shape, common, given, () => runTernary(op, a, b, c, common, undefined, value))
   }
-  const result = resultTensor(out, shape, common, given)
+  const result = resultTensor(out, shape, common, op === kernels.TernaryOp.where ? [a, b, c] : given)
   const x = operandFor(a, common)
   const y = b instanceof Tensor ? operandFor(b, common) : null
   const z = c instanceof Tensor ? operandFor(c, common) : null

@@ -1,7 +1,8 @@
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType } from '../../../tensor/dtype.js'
+import { preservedStrides } from '../../../tensor/iterator.js'
 import { contiguousStrides } from '../../../tensor/shape.js'
-import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { empty, emptyStrided, type Tensor } from '../../../tensor/tensor.js'
 import { without } from '../../../shapes/dims.js'
 import { linesAlong } from '../../support/reduce.js'
 
@@ -11,8 +12,9 @@ export function sortLines(
   dim: number,
   { descending = false, withValues = false, stable = false }: { descending?: boolean; withValues?: boolean; stable?: boolean },
 ): { values: Tensor | null; indices: Tensor } {
-  const indices = empty([...self.shape], DType.int64)
-  const values = withValues ? empty([...self.shape], self.type) : null
+  const strides = preservedStrides(self)
+  const indices = emptyStrided(self.shape, strides, DType.int64)
+  const values = withValues ? emptyStrided(self.shape, strides, self.type) : null
   if (indices.numel === 0) return { values, indices }
   const lines = linesAlong(dim, self, indices)
   kernels.sort({

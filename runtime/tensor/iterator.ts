@@ -202,5 +202,5 @@ export function emptyLike(t: Tensor, type: DType = t.type): Tensor {
  */
 export function resultTensor(out: Tensor | undefined, shape: readonly number[], type: DType, inputs: readonly Operand[]): Tensor {
   if (out === undefined) return emptyStrided(shape, resultStrides(shape, inputs), type)
-  return preparedOut(out, shape, type, inputs)
+  return preparedOut(out, shape, () => resultStrides(shape, inputs), type, inputs)
 }

@@ -2,17 +2,22 @@ import { PtliteError } from '../error.js'
 import { noteUse } from '../used.js'
 import type { DType } from './dtype.js'
 import { checkCast, checkOverlap, resizeOut } from './out.js'
-import { resultStrides } from './iterator.js'
 import type { Operand } from './promote.js'
 import { sameShape, shapeText } from './shape.js'
 import { Tensor } from './tensor.js'
 
-/** `out`, to be written: see resultTensor. */
-export function preparedOut(out: Tensor, shape: readonly number[], type: DType, operands: readonly Operand[]): Tensor {
+/** `out`, to be written: see resultTensor. `strides` are those of a new result. */
+export function preparedOut(
+  out: Tensor,
+  shape: readonly number[],
+  strides: () => readonly number[],
+  type: DType,
+  operands: readonly Operand[],
+): Tensor {
   checkCast(type, out.type)
   const inputs = operands.filter((t) => t instanceof Tensor)
   if (!inputs.includes(out)) {
-    if (!sameShape(out.shape, shape)) resizeOut(out, shape, resultStrides(shape, operands))
+    if (!sameShape(out.shape, shape)) resizeOut(out, shape, strides())
   } else if (!sameShape(out.shape, shape)) {
     throw new PtliteError(
       'INVALID_ARGUMENT',

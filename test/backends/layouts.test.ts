@@ -48,7 +48,11 @@ t.test('results lie in memory as those of PyTorch 2.13 do, but for those listed'
     )
   const [now, before] = [new Set(keys(found)), new Set(keys(listed))]
   const unlisted = [...now].filter((key) => !before.has(key))
-  t.same(unlisted.slice(0, MOST_TOLD).map((key) => texts.get(key)), [], `${unlisted.length} calls differ that are not listed`)
+  t.same(
+    unlisted.slice(0, MOST_TOLD).map((key) => texts.get(key)),
+    [],
+    `${unlisted.length} calls differ that are not listed`,
+  )
   const right = [...before].filter((key) => !now.has(key))
   t.same(right.slice(0, MOST_TOLD), [], `${right.length} calls are listed that are right by now`)
   t.ok(calls > 50_000)

@@ -4,7 +4,7 @@ import { Float, type Scalar } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { narrow } from '../../tensor/axes.js'
-import { cloneOf } from '../support/copy.js'
+import { cloneOf, laidOutLike } from '../support/copy.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
@@ -42,7 +42,7 @@ export function rrelu_(self: Tensor, lower: Scalar, upper: Scalar, training: boo
 /** rrelu_with_noise and its slopes, without writing into `noise`. */
 export const rrelu_with_noise_functional: Composite['rrelu_with_noise_functional'] = (self, noise, lower, upper, training, generator) => {
   const slopes = cloneOf(noise)
-  return [at.rrelu_with_noise(self, slopes, lower, upper, training, generator), slopes]
+  return [laidOutLike(at.rrelu_with_noise(self, slopes, lower, upper, training, generator), self), slopes]
 }
 
 /** How glu changes where its input x changes by dx; `glu` is its value. */

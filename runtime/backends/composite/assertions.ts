@@ -5,6 +5,7 @@ import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { shapeText } from '../../tensor/shape.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import type { Tensor } from '../../tensor/tensor.js'
+import { cloneOf } from '../support/copy.js'
 import { empty_memory_format } from './factory.js'
 import { is_nonzero } from './introspection.js'
 import type { Composite } from '../support/generated/interfaces.js'
@@ -51,12 +52,12 @@ export function _make_dep_token(options: TensorOptions, format: number | null): 
 
 export function _functional_assert_async_msg(self: Tensor, message: string, token: Tensor): Tensor {
   _assert_async_msg(self, message)
-  return token
+  return cloneOf(token)
 }
 
 export function _functional_assert_scalar(self: AnyScalar, message: string, token: Tensor): Tensor {
   _assert_scalar(self, message)
-  return token
+  return cloneOf(token)
 }
 
 /** Whether `self` may become another view of what `other` is: both strided, both sparse, or both quantized. */

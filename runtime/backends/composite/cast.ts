@@ -1,12 +1,11 @@
 import { check } from '../../error.js'
 import { DType, dtypeFromCode } from '../../tensor/dtype.js'
-import { preservedStrides } from '../../tensor/iterator.js'
 import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { SparseTensor } from '../../tensor/sparse.js'
-import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
+import type { Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { expand } from '../../tensor/view.js'
-import { copyInto } from '../support/copy.js'
+import { cloneWithStrides, copyInto } from '../support/copy.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import { sparseToDense } from './sparse.js'
 import { checkStridedLayout, clone, convert, copied } from './convert.js'
@@ -83,7 +82,7 @@ export function _cast_Double(self: Tensor, _nonBlocking: boolean): Tensor {
 
 /** `copy`: the elements of `src`, broadcast to the shape and converted to the dtype of `self`. */
 export function copy(self: Tensor, src: Tensor, _nonBlocking: boolean): Tensor {
-  const out = emptyStrided(self.shape, preservedStrides(self), self.type, self.quant)
+  const out = cloneWithStrides(self)
   copyInto(out, expand(src, self.shape))
   return out
 }

@@ -4,10 +4,11 @@ import { DType, isComplex, realOf } from '../../tensor/dtype.js'
 import { readInts } from '../../tensor/host-values.js'
 import { Float, float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { numelOf } from '../../tensor/shape.js'
-import { empty, type Tensor } from '../../tensor/tensor.js'
+import { empty, emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { diagonal } from '../../tensor/strided-view.js'
-import { movedim } from '../../tensor/axes.js'
+import { movedim, narrow } from '../../tensor/axes.js'
 import { select, transpose, unsqueeze } from '../../tensor/view.js'
+import { columnStrides } from '../support/columns.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { deliver, deliverAll, deliverAllExact, type Outs } from '../support/deliver.js'
 import { filled, zerosOf } from '../support/make.js'
@@ -55,7 +56,7 @@ export function svd(self: Tensor, some: boolean, vectors: boolean, ...outs: Outs
   if (vectors) return given(u, mH(v))
   const [rows, cols] = self.shape.slice(-2) as [number, number]
   const square = (n: number): Tensor => zerosOf([...self.shape.slice(0, -2), n, n], self.type)
-  return given(square(rows), square(cols))
+  return given(square(rows), mH(square(cols)))
 }
 
 type Tolerance = Tensor | number | null
@@ -183,7 +184,12 @@ export const linalg_lstsq: Composite['linalg_lstsq'] = (self, b, rcond, driver, 
     () => `linalg_lstsq: shapes [${self.shape.join(', ')}] and [${b.shape.join(', ')}] do not fit together`,
   )
   const tolerance = rcond ?? epsilonOf(self.type) * Math.max(rows, cols)
-  const solution = at.matmul(linalg_pinv(self, tolerance, false), right)
+  // LAPACK solves in place, column by column, in a matrix of as many rows as the longer side of `self`
+  const solved = at.matmul(linalg_pinv(self, tolerance, false), right)
+  const height = Math.max(rows, cols)
+  const whole = [...solved.shape.slice(0, -2), height, solved.shape.at(-1)!]
+  const solution = narrow(emptyStrided(whole, columnStrides(whole), solved.type), -2, 0, cols)
+  copyInto(solution, solved)
   const none = (type: DType): Tensor => empty([0], type)
   const sizes = linalg_svdvals(self, null)
   const ranks = at.sum_dim_IntList(at.gt_Tensor(sizes, cutoff(self, largestOf(sizes), 0, tolerance)), [-1], false, null)

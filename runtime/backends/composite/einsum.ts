@@ -173,5 +173,7 @@ export function einsum(equation: string, tensors: Tensor[], path: number[] | nul
     else terms.push(...rest, result)
   }
   const last = summed(terms[0]!, new Set(named))
-  return contiguousCopy(arranged(last, named, sizes))
+  // a lone operand is only seen in another way where nothing is summed
+  const result = arranged(last, named, sizes)
+  return tensors.length === 1 ? result : contiguousCopy(result)
 }

@@ -6,7 +6,6 @@ import * as v from '../../tensor/view.js'
 import { flattened, reshaped, zerosOf } from '../support/make.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
-import { clone } from './convert.js'
 import { binsOf, edgesBetween } from './histogram.js'
 
 /** Histograms of points [..., d] in d dimensions (torch.histogramdd). */
@@ -94,5 +93,5 @@ export function histogramdd_int_bins(self: Tensor, bins: number, range: number[]
 /** Given edges; the range is not used. */
 export const histogramdd_TensorList_bins: Composite['histogramdd_TensorList_bins'] = (self, edges, _range, weight, density) => {
   const hist = _histogramdd_from_bin_tensors(self, edges, weight, density)
-  return [hist, edges.map((e) => clone(e, null))]
+  return [hist, [...edges]]
 }

@@ -209,8 +209,10 @@ export function cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Te
 
 /** torch.nn.functional.hinge_embedding_loss: self for targets 1, max(0, margin - self) for targets -1. */
 export function hinge_embedding_loss(self: Tensor, target: Tensor, margin: number, reduction: number): Tensor {
-  const apart = at.clamp_min(at.rsub_Scalar(self, f(margin), 1), 0)
-  const [a, b] = [masked(apart, at.eq_Scalar(target, 1)), masked(self, at.eq_Scalar(target, -1))]
+  // in PyTorch what is apart is a copy of self that is written to
+  const apart = laidOutIfLike(at.clamp_min(at.rsub_Scalar(self, f(margin), 1), 0), self)
+  const a = at.where_ScalarOther(at.ne_Scalar(target, 1), apart, 0)
+  const b = at.where_ScalarOther(at.ne_Scalar(target, -1), self, 0)
   return reduceLoss(at.add_Tensor(a, b, 1), reduction)
 }
 

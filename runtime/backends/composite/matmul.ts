@@ -3,9 +3,10 @@ import { isComplex, isFloating } from '../../tensor/dtype.js'
 import { broadcastShapes, contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf } from '../support/copy.js'
-import { deliver, deliverExact } from '../support/deliver.js'
+import { deliver, deliverInRows, deliverExact } from '../support/deliver.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import { conj } from './complex-views.js'
+import { reshape } from './views.js'
 import * as at from '../generated/dispatch.js'
 
 export { einsum } from './einsum.js'
@@ -64,8 +65,8 @@ export function kron(self: Tensor, other: Tensor, out?: Tensor): Tensor {
       bs.flatMap((stride) => [0, stride]),
     ),
   )
-  return deliver(
-    reshaped(
+  return deliverInRows(
+    reshape(
       product,
       a.map((size, d) => size * b[d]!),
     ),

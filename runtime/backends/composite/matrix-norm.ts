@@ -24,8 +24,7 @@ export function nuclear_norm_dim(self: Tensor, dim: number[], keepdim: boolean):
 }
 
 export function nuclear_norm(self: Tensor, keepdim: boolean): Tensor {
-  check(self.dim === 2, () => `nuclear_norm: expected a matrix, found shape [${self.shape.join(', ')}]`)
-  return nuclear_norm_dim(self, [0, 1], keepdim)
+  return nuclear_norm_dim(self, [-2, -1], keepdim)
 }
 
 /** The largest (order 2) or smallest (order -2) singular value. */

@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousCopy, copyInto } from '../support/copy.js'
+import { contiguousCopy, copyInto, laidOutInRows } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import { reshape } from './views.js'
@@ -26,7 +26,7 @@ export const instance_norm: Composite['instance_norm'] = (input, weight, bias, r
     useInputStats || (runningMean !== null && runningVar !== null),
     () => 'instance_norm: expected running_mean and running_var when use_input_stats is false',
   )
-  if (!useInputStats) return at.batch_norm(input, weight, bias, runningMean, runningVar, false, momentum, eps, false)
+  if (!useInputStats) return laidOutInRows(at.batch_norm(input, weight, bias, runningMean, runningVar, false, momentum, eps, false))
   const channels = input.shape[1]!
   if (runningMean !== null || runningVar !== null) {
     const batch = input.shape[0]!
@@ -37,7 +37,7 @@ export const instance_norm: Composite['instance_norm'] = (input, weight, bias, r
     if (runningMean !== null) foldImages(runningMean, means!, batch)
     if (runningVar !== null) foldImages(runningVar, variances!, batch)
   }
-  return at.group_norm(input, channels, weight, bias, eps, false)
+  return laidOutInRows(at.group_norm(input, channels, weight, bias, eps, false))
 }
 
 /** Norm of order `pow` of each slice of v along `dim`, the other dimensions of size 1; of all of v for -1. */

@@ -2,14 +2,13 @@ import { check } from '../../error.js'
 import { sameShape } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { copyInto } from '../support/copy.js'
-import { clone } from './convert.js'
+import { cloneWithStrides, copyInto } from '../support/copy.js'
 import * as stridedView from '../../tensor/strided-view.js'
 
 /** Copies of a tensor in which one view has other contents. */
 
 function withView(self: Tensor, src: Tensor, part: (copy: Tensor) => Tensor): Tensor {
-  const out = clone(self, null)
+  const out = cloneWithStrides(self)
   const target = part(out)
   check(
     sameShape(target.shape, src.shape),

@@ -7,7 +7,7 @@ import { contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import * as at from '../generated/dispatch.js'
-import { contiguousOf, copyInto, laidOutAsSuggested } from '../support/copy.js'
+import { contiguousCopy, copyInto, laidOutAsSuggested } from '../support/copy.js'
 import { clone } from './convert.js'
 import { flatten_using_ints, reshape } from './views.js'
 import { distinctDims, flip } from './flip.js'
@@ -154,6 +154,7 @@ export function channel_shuffle(self: Tensor, groups: number): Tensor {
   check(self.shape.length > 2, () => `channel_shuffle expects more than two dimensions, found shape [${self.shape.join(', ')}]`)
   const [n, c] = self.shape as [number, number]
   check(groups > 0 && c % groups === 0, () => `expected a number of groups that divides ${c} channels, found ${groups}`)
+  if (self.numel === 0) return v.alias(self)
   const inner = numelOf(self.shape.slice(2))
   return laidOutAsSuggested(rearranged(reshape(self, [n, groups, c / groups, inner]), 0, [0, 2, 1, 3], self.shape), self)
 }
@@ -163,7 +164,7 @@ export { channel_shuffle as native_channel_shuffle }
 /** A dense copy with the last dimensions in `order` (counted after `batch` leading ones), as `shape`. */
 function rearranged(self: Tensor, batch: number, order: readonly number[], shape: readonly number[]): Tensor {
   const dims = [...Array.from({ length: batch }, (_, i) => i), ...order.map((d) => d + batch)]
-  const dense = contiguousOf(v.permute(self, dims))
+  const dense = contiguousCopy(v.permute(self, dims))
   return new Tensor(dense.storage, dense.offset, shape, contiguousStrides(shape), dense.type, dense.quant)
 }
 

@@ -12,7 +12,6 @@ import { contiguousOf } from '../support/copy.js'
 export {
   alias,
   alias as detach,
-  alias as lift_fresh,
   view,
   permute,
   transpose as transpose_int,
@@ -36,7 +35,7 @@ function same(self: Tensor): Tensor {
 }
 
 /** Nothing is pending, so these return the tensor itself. */
-export { same as resolve_conj, same as resolve_neg, same as detach_ }
+export { same as resolve_conj, same as resolve_neg, same as detach_, same as lift_fresh }
 
 export function reshaped(self: Tensor, shape: readonly number[], strides: readonly number[]): Tensor {
   become(self, self.storage, self.offset, shape, strides)

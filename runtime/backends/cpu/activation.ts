@@ -4,8 +4,10 @@ import { holdsComplex } from '../../tensor/complex-tensor.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
+import { resizeOut } from '../../tensor/out.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { complexFunction } from './complex-functions.js'
+import { laidOutLike } from '../support/copy.js'
 import { clamp_out } from './clamp.js'
 import { checkPlain, checkSameType, computeFor, notFor, runUnary } from './support/elementwise.js'
 import { copiedInto, isOfOther } from './support/given-out.js'
@@ -24,6 +26,8 @@ export function relu_out(self: Tensor, out?: Tensor): Tensor {
   if (isOfOther(out, self.type)) return copiedInto(out, relu_out(self))
   checkPlain('relu', self)
   if (self.type === DType.bool) notFor('relu', self.type)
+  // the variant is one that PyTorch derives
+  if (out !== undefined && out !== self) resizeOut(out, self.shape)
   return runUnary(kernels.activation, ActivationOp.relu, self, self.type, computeFor(self.type), out)
 }
 
@@ -49,6 +53,11 @@ export function hardsigmoid_out(self: Tensor, out?: Tensor): Tensor {
   return floating('hardsigmoid', ActivationOp.hardsigmoid, self, out)
 }
 
+/** A new result has the strides of a copy of `self`. */
+export function likeCopy(result: Tensor, self: Tensor, out: Tensor | undefined): Tensor {
+  return out === undefined ? laidOutLike(result, self) : result
+}
+
 /** clamp that keeps the dtype. */
 export function hardtanh_out(self: Tensor, min: Scalar, max: Scalar, out?: Tensor): Tensor {
   checkPlain('hardtanh', self)
@@ -62,7 +71,8 @@ export function hardtanh_out(self: Tensor, min: Scalar, max: Scalar, out?: Tenso
     checkInRange(self.type, min)
     checkInRange(self.type, max)
   }
-  if (isFloating(self.type)) return clamp_out(self, min, max, out)
+  if (isFloating(self.type)) return likeCopy(clamp_out(self, min, max, out), self, out)
   const bounds = [Math.trunc(scalarToNumber(min)), Math.trunc(scalarToNumber(max))] as const
-  return runUnary(kernels.activation, ActivationOp.clamp, self, self.type, computeFor(self.type), out, bounds[0], bounds[1])
+  const result = runUnary(kernels.activation, ActivationOp.clamp, self, self.type, computeFor(self.type), out, bounds[0], bounds[1])
+  return likeCopy(result, self, out)
 }

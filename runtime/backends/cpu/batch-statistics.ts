@@ -2,7 +2,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, copyInto } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { deliver, deliverInRows } from '../support/deliver.js'
 import { computeType, dense } from '../support/real.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { variance_correction } from './variance.js'
@@ -66,11 +66,11 @@ export function native_batch_norm(
   const type = parameterType(input, weight ?? bias ?? runningMean ?? runningVar)
   if (!training) {
     const result = inference(operator, input, weight, bias, runningMean, runningVar, eps)
-    return [deliver(result, out), deliver(empty([0], type), saveMean), deliver(empty([0], type), saveInvstd)]
+    return [deliverInRows(result, out), deliver(empty([0], type), saveMean), deliver(empty([0], type), saveInvstd)]
   }
   const [mean, invstd] = batchStatistics(input, runningMean, runningVar, momentum, eps)
   const result = applyBatchNorm(input, weight, bias, mean, invstd, true, eps)
-  return [deliver(result, out), deliver(castTo(mean, type), saveMean), deliver(castTo(invstd, type), saveInvstd)]
+  return [deliverInRows(result, out), deliver(castTo(mean, type), saveMean), deliver(castTo(invstd, type), saveInvstd)]
 }
 
 /** native_batch_norm without running statistics, so only in training. */

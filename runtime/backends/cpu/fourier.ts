@@ -5,7 +5,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { narrow } from '../../tensor/axes.js'
 import { transpose } from '../../tensor/view.js'
-import { castTo, contiguousOf } from '../support/copy.js'
+import { castTo, cloneOf, contiguousOf, laidOut } from '../support/copy.js'
 
 const { FourierKind } = kernels
 
@@ -43,6 +43,23 @@ function along(self: Tensor, dim: number, kind: number, n: number, inverse: bool
   return transpose(out, dim, last)
 }
 
+/**
+ * `t`, transformed from `self`, in memory as PyTorch has it: dimensions that are not transformed first, in the order of those of `self`, then the
+ * transformed ones, also in that order but for `last`, which comes last where it is given.
+ */
+function laidOutAsTransformed(t: Tensor, self: Tensor, dims: readonly number[], last: number | null): Tensor {
+  const outwards = (a: number, b: number): number => self.strides[b]! - self.strides[a]!
+  const others = self.shape.map((_, d) => d).filter((d) => d !== last && !dims.includes(d))
+  const order = [...others.sort(outwards), ...[...dims].sort(outwards), ...(last === null ? [] : [last])]
+  const strides = new Array<number>(t.dim).fill(1)
+  let step = 1
+  for (const d of order.reverse()) {
+    strides[d] = step
+    step *= dims.includes(d) || d === last ? Math.max(t.shape[d]!, 1) : t.shape[d]!
+  }
+  return laidOut(t, strides)
+}
+
 function checkDims(dims: readonly number[], rank: number): number[] {
   const wrapped = dims.map((d) => wrapDim(d, rank))
   check(new Set(wrapped).size === wrapped.length, () => `expected different dims, found [${dims.join(', ')}]`)
@@ -57,10 +74,10 @@ function eachAlong(self: Tensor, dims: readonly number[], inverse: boolean): Ten
 export function _fft_c2c(self: Tensor, dims: number[], normalization: number, forward: boolean): Tensor {
   if (!isComplex(self.type)) throw new PtliteError('INVALID_DTYPE', `_fft_c2c: expected a complex dtype, found ${self.dtype}`)
   const [first, ...rest] = checkDims(dims, self.dim)
-  if (first === undefined) return self
+  if (first === undefined) return cloneOf(self)
   const scale = scaleOf(normalization, sizeOver(self.shape, [first, ...rest]))
   const result = along(self, first, FourierKind.c2c, self.shape[first]!, !forward, scale)
-  return eachAlong(result, rest, !forward)
+  return laidOutAsTransformed(eachAlong(result, rest, !forward), self, [first, ...rest], null)
 }
 
 /** Real to complex along `dims`; `onesided` leaves out the half of the last one that the other half tells. */
@@ -68,12 +85,16 @@ export function _fft_r2c(self: Tensor, dims: number[], normalization: number, on
   // the kernel writes pairs of the signal's dtype, and there are none of others
   if (self.type !== DType.float32 && self.type !== DType.float64)
     throw new PtliteError('INVALID_DTYPE', `_fft_r2c: expected a float32 or float64 signal, found ${self.dtype}`)
-  if (!onesided) return _fft_c2c(castTo(self, complexOf(self.type)), dims, normalization, true)
   const wrapped = checkDims(dims, self.dim)
   const last = wrapped.pop()
   check(last !== undefined, () => '_fft_r2c: expected at least one dimension')
+  if (!onesided) {
+    const whole = _fft_c2c(castTo(self, complexOf(self.type)), dims, normalization, true)
+    return laidOutAsTransformed(whole, self, wrapped, last!)
+  }
   const scale = scaleOf(normalization, sizeOver(self.shape, [...wrapped, last!]))
-  return eachAlong(along(self, last!, FourierKind.r2c, self.shape[last!]!, false, scale), wrapped, false)
+  const result = eachAlong(along(self, last!, FourierKind.r2c, self.shape[last!]!, false, scale), wrapped, false)
+  return laidOutAsTransformed(result, self, wrapped, last!)
 }
 
 /** The inverse of onesided _fft_r2c: `size` reals along the last of `dims`. */
@@ -89,5 +110,6 @@ export function _fft_c2r(self: Tensor, dims: number[], normalization: number, si
   )
   const half = self.shape[last!] === needed ? self : narrow(self, last!, 0, needed)
   const scale = scaleOf(normalization, sizeOver(self.shape, wrapped) * size)
-  return along(eachAlong(half, wrapped, true), last!, FourierKind.c2r, size, true, scale)
+  const others = wrapped.length === 0 ? half : laidOutAsTransformed(eachAlong(half, wrapped, true), half, wrapped, null)
+  return laidOutAsTransformed(along(others, last!, FourierKind.c2r, size, true, scale), others, [], last!)
 }

@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo } from '../support/copy.js'
+import { castTo, laidOutInFormatOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { checkReal, computeType, dense, denseAddress } from '../support/real.js'
 import type { CPU } from '../support/generated/interfaces.js'
@@ -49,7 +49,7 @@ function groupNorm(
       eps,
     })
   }
-  return [castTo(result, input.type), mean, rstd]
+  return [laidOutInFormatOf(castTo(result, input.type), input), mean, rstd]
 }
 
 /** torch.group_norm: input [n, c, ...]. */

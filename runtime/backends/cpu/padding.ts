@@ -3,7 +3,9 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType, integerType } from '../../tensor/dtype.js'
 import { notComplex } from '../../tensor/complex-promote.js'
 import { type AnyScalar, Float, scalarToNumber } from '../../tensor/scalar.js'
+import { narrow } from '../../tensor/axes.js'
 import { empty, isPerChannel, type Tensor } from '../../tensor/tensor.js'
+import { laidOutAsSuggested, laidOutLike } from '../support/copy.js'
 import { deliverExact } from '../support/deliver.js'
 import { anyScalarTensor } from '../support/fill.js'
 
@@ -16,7 +18,10 @@ function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: readonly
     const d = rank - 1 - k
     before[d] = pad[2 * k]!
     shape[d] = shape[d]! + pad[2 * k]! + pad[2 * k + 1]!
-    check(shape[d]! > 0, () => `pad: [${pad.join(', ')}] leaves nothing of dimension ${d} of shape [${self.shape.join(', ')}]`)
+    check(
+      shape[d]! >= (mode === 'constant' ? 0 : 1),
+      () => `pad: [${pad.join(', ')}] leaves nothing of dimension ${d} of shape [${self.shape.join(', ')}]`,
+    )
   }
   const out = empty(shape, self.type, self.quant)
   if (out.numel === 0) return out
@@ -48,13 +53,30 @@ function fillOf(self: Tensor, value: AnyScalar): AnyScalar {
   return Math.min(Math.max(even + quant.zeroPoint, low), high)
 }
 
+/** What pads of 0 and less leave of a tensor. */
+function remaining(self: Tensor, pad: readonly number[]): Tensor {
+  return pad.reduce((t, p, i) => {
+    const d = self.dim - 1 - (i >> 1)
+    return narrow(t, d, i % 2 === 0 ? -p : 0, t.shape[d]! + p)
+  }, self)
+}
+
 /** torch.constant_pad_nd: `value` around the last dims, or less of them where a number is negative. */
 export function constant_pad_nd(self: Tensor, pad: number[], value: AnyScalar, out?: Tensor): Tensor {
   check(
     pad.length % 2 === 0 && pad.length <= 2 * self.dim,
     () => `pad: expected two numbers for each of at most ${self.dim} dimensions, found ${pad.length}`,
   )
-  return deliverExact(padLast('constant', self, pad, value), out, 'constant_pad_nd')
+  const padded = padLast('constant', self, pad, value)
+  if (out !== undefined) return deliverExact(padded, out, 'constant_pad_nd')
+  const isPart = pad.every((p) => p <= 0)
+  const like = isPart ? remaining(self, pad) : self
+  return isPart ? laidOutLike(padded, like) : laidOutAsSuggested(padded, like)
+}
+
+/** A result of a mode that repeats elements: images and volumes keep their memory format. */
+function inFormatOf(self: Tensor, padded: Tensor): Tensor {
+  return laidOutAsSuggested(padded, self)
 }
 
 function checkSpatial(operator: string, self: Tensor, padding: readonly number[]): void {
@@ -74,13 +96,13 @@ function mirrored(operator: string, self: Tensor, padding: number[], out?: Tenso
     check(p < size, () => `${operator}: expected padding below the size ${size} of its dimension, found ${p}`)
   })
   checkResult(operator, self, padding)
-  return deliverExact(padLast('reflect', self, padding, 0), out, operator)
+  return deliverExact(inFormatOf(self, padLast('reflect', self, padding, 0)), out, operator)
 }
 
 function replicated(operator: string, self: Tensor, padding: number[], out?: Tensor): Tensor {
   checkSpatial(operator, self, padding)
   checkResult(operator, self, padding)
-  return deliverExact(padLast('replicate', self, padding, 0), out, operator)
+  return deliverExact(inFormatOf(self, padLast('replicate', self, padding, 0)), out, operator)
 }
 
 function checkResult(operator: string, self: Tensor, padding: readonly number[]): void {

@@ -7,7 +7,7 @@ import { outputFor } from '../../tensor/resize.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { drawSlopes } from './random.js'
-import { copyInto } from '../support/copy.js'
+import { copyInto, laidOutLike } from '../support/copy.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { abs_out, exp_out, neg_out } from './unary.js'
@@ -95,14 +95,14 @@ export function prelu(self: Tensor, weight: Tensor): Tensor {
   if (!isFloating(self.type)) notFor('prelu', self.type)
   check(self.type === weight.type, () => `prelu expects a weight of dtype ${self.dtype}, found ${weight.dtype}`)
   check(weight.shape.length <= 1, () => `prelu expects a weight of at most 1 dimension, found ${weight.shape.length}`)
-  return runBinary(BinaryOp.prelu, self, channelView(self, weight), self.type, self.type, undefined)
+  return laidOutLike(runBinary(BinaryOp.prelu, self, channelView(self, weight), self.type, self.type, undefined), self)
 }
 
 /** As prelu, with weights that are broadcast against `self`. */
 export function _prelu_kernel(self: Tensor, weight: Tensor): Tensor {
   if (!isFloating(self.type)) notFor('prelu', self.type)
   check(self.type === weight.type, () => `prelu expects a weight of dtype ${self.dtype}, found ${weight.dtype}`)
-  return runBinary(BinaryOp.prelu, self, weight, self.type, self.type, undefined)
+  return laidOutLike(runBinary(BinaryOp.prelu, self, weight, self.type, self.type, undefined), self)
 }
 
 function channelView(self: Tensor, weight: Tensor): Tensor {

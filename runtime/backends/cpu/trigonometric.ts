@@ -2,7 +2,7 @@ import { atan2_out } from './binary-functions.js'
 import { partOf } from '../../tensor/complex.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { isComplex } from '../../tensor/dtype.js'
-import { resultTensor } from '../../tensor/iterator.js'
+import { emptyLike, resultTensor } from '../../tensor/iterator.js'
 import { toFloating } from '../../tensor/promote.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { checkPlain, computeFor, runUnary } from './support/elementwise.js'
@@ -42,7 +42,7 @@ export function rad2deg_out(self: Tensor, out?: Tensor): Tensor {
 function scaled(name: string, self: Tensor, factor: number, out: Tensor | undefined): Tensor {
   checkPlain(name, self)
   const type = toFloating(self.type)
-  // PyTorch multiplies with a tensor that has no dimensions
-  const result = resultTensor(out, self.shape, type, [self, factor])
+  // PyTorch multiplies with a tensor that has no dimensions, into a result that lies as a copy would
+  const result = out === undefined ? emptyLike(self, type) : resultTensor(out, self.shape, type, [self, factor])
   return runUnary(kernels.unary, UnaryOp.scale, self, type, computeFor(type), result, factor)
 }

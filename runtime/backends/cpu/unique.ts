@@ -2,6 +2,7 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
+import { movedim } from '../../tensor/axes.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
@@ -61,7 +62,8 @@ function ofSlices(self: Tensor, dim: number, consecutive: boolean, wantInverse: 
   const front = viewOf(self, order.map((d) => self.shape[d]!), order.map((d) => self.strides[d]!)) // prettier-ignore
   const data = contiguousOf(front)
   const found = distinctRows(data, rows, rows === 0 ? 0 : data.numel / rows, consecutive)
-  const values = indexSelect(self, along, found.representatives)
+  // the slices lie one behind the other
+  const values = movedim(indexSelect(movedim(self, [along], [0]), 0, found.representatives), [0], [along])
   return [values, wantInverse ? found.inverse : none(), wantCounts ? found.counts : none()]
 }
 

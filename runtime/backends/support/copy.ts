@@ -4,7 +4,8 @@ import { emptyLike, preservedStrides } from '../../tensor/iterator.js'
 import { checkOverlap } from '../../tensor/out.js'
 import { broadcastShapes, contiguousStrides, sameShape, shapeText } from '../../tensor/shape.js'
 import { become, empty, emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { stridesFor, suggestedFormat } from '../../tensor/view-strides.js'
+import { MemoryFormat } from '../../tensor/options.js'
+import { isContiguousAs, stridesFor, suggestedFormat } from '../../tensor/view-strides.js'
 import { noteWrite } from '../../tensor/write.js'
 import { converted } from './converted.js'
 import { runCopy } from './run-copy.js'
@@ -67,6 +68,25 @@ export function suggestedStrides(like: Tensor, shape: readonly number[]): number
 /** `t`, which nobody else has yet, in the memory format that `like` suggests. */
 export function laidOutAsSuggested(t: Tensor, like: Tensor): Tensor {
   return laidOut(t, suggestedStrides(like, t.shape))
+}
+
+/** `t`, which nobody else has yet, in the memory format in which `like` is dense: rows, unless it has channels last. */
+export function laidOutInFormatOf(t: Tensor, like: Tensor): Tensor {
+  const { shape, strides } = like
+  const last = [MemoryFormat.channelsLast, MemoryFormat.channelsLast3d].find((format) => isContiguousAs(shape, strides, format))
+  return like.isContiguous || last === undefined ? t : laidOut(t, stridesFor(t.shape, last))
+}
+
+/**
+ * A copy of `t` and of whatever else its storage holds, as clone_preserve_strides: views at other places of it are views of the copy, too. Elements
+ * that share memory get some of their own.
+ */
+export function cloneWithStrides(t: Tensor): Tensor {
+  const overlaps = t.numel > 0 && t.shape.some((size, d) => size > 1 && t.strides[d] === 0)
+  if (overlaps) return cloneOf(t)
+  const count = t.storage.byteLength / t.itemSize
+  const all = contiguousCopy(viewOf(t, [Math.floor(count)], [1], 0))
+  return viewOf(all, t.shape, t.strides, t.offset)
 }
 
 /** The elements of `t` in the memory format that it suggests, copied where they lie otherwise. */

@@ -1,5 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import { type DType, dtypeName } from '../../tensor/dtype.js'
+import { resizeOut } from '../../tensor/out.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { copyOut } from './copy-out.js'
@@ -7,6 +8,12 @@ import { copyOut } from './copy-out.js'
 /** Hands a result over: as it is, or by copying it into `out`, which is resized where its shape differs. */
 export function deliver(result: Tensor, out: Tensor | undefined): Tensor {
   return out === undefined ? result : copyOut(result, out)
+}
+
+/** Like `deliver`, for variants that PyTorch derives: a resized `out` lies in rows. */
+export function deliverInRows(result: Tensor, out: Tensor | undefined): Tensor {
+  if (out !== undefined) resizeOut(out, result.shape)
+  return deliver(result, out)
 }
 
 /** Like `deliver`, for operators that take no other dtype for `out` than their own. */

@@ -3,7 +3,7 @@ import * as kernels from '../../../native/generated/kernels.js'
 import { DType } from '../../../tensor/dtype.js'
 import { numelOf } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { castTo } from '../../support/copy.js'
+import { castTo, laidOutInFormatOf } from '../../support/copy.js'
 import { checkReal, computeType, dense, denseAddress } from '../../support/real.js'
 
 /** float32 or float64 parameters of half inputs stay in float32. */
@@ -82,7 +82,7 @@ export function applyBatchNorm(
       eps,
     })
   }
-  return castTo(result, input.type)
+  return laidOutInFormatOf(castTo(result, input.type), input)
 }
 
 export function inference(

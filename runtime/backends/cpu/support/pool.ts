@@ -2,9 +2,11 @@ import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType, dtypeName, isFloating } from '../../../tensor/dtype.js'
 import { numelOf, shapeText } from '../../../tensor/shape.js'
+import { squeeze } from '../../../tensor/axes.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { unsqueeze } from '../../../tensor/view.js'
 import { checkExtent, checkRange, perDimension, three } from '../../../shapes/convolution.js'
-import { castTo } from '../../support/copy.js'
+import { castTo, laidOutAsSuggested } from '../../support/copy.js'
 import { computeType, dense } from '../../support/real.js'
 
 /** Windows of a pooling operator. */
@@ -117,7 +119,22 @@ function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
       indices: indices === null ? 0 : indices.address,
     })
   }
-  return [castTo(result, input.type), indices]
+  const pooled = castTo(result, input.type)
+  if (!keepsFormat(p)) return [pooled, indices]
+  return [inFormatOf(input, pooled, count), indices === null ? null : inFormatOf(input, indices, count)]
+}
+
+/** Whether results have channels last where the input does: in PyTorch, means and adaptive pools of volumes lie in rows, as largest elements of signals alone do. */
+function keepsFormat({ mode, adaptive, sizes: { length: count }, indices }: Launch): boolean {
+  const isLargest = mode === kernels.PoolMode.max && !adaptive
+  return count === 2 || (count === 3 ? isLargest : indices || !isLargest)
+}
+
+/** Signals count as images of one row. */
+function inFormatOf(input: Tensor, result: Tensor, count: number): Tensor {
+  if (count > 1 || input.dim !== 3) return laidOutAsSuggested(result, input)
+  const image = (t: Tensor): Tensor => unsqueeze(t, 2)
+  return squeeze(laidOutAsSuggested(image(result), image(input)), 2)
 }
 
 /** Largest element of each window, and where asked its flat position in the plane. */

@@ -1,9 +1,11 @@
 import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType, isFloating } from '../../../tensor/dtype.js'
+import { MemoryFormat } from '../../../tensor/options.js'
+import { suggestedFormat } from '../../../tensor/view-strides.js'
 import { channelsLastStrides } from '../../../tensor/shape.js'
 import { empty, emptyStrided, type Tensor } from '../../../tensor/tensor.js'
-import { contiguousOf } from '../../support/copy.js'
+import { asSuggested, contiguousOf, laidOutAsSuggested, suggestedStrides } from '../../support/copy.js'
 
 export type ResampleModeName = keyof typeof kernels.ResampleMode
 
@@ -69,7 +71,7 @@ export function resample(
     // PyTorch's linear kernel of channels-last tensors sums in float32
     kernels.resample_bfloat16({ ...fields, spatial, once: mode === 'linear' && isChannelsLast(self) ? 1 : 0 })
   } else kernels.resample({ ...fields, dtype: self.type })
-  return out
+  return laidOutAsSuggested(out, self)
 }
 
 function isChannelsLast(t: Tensor): boolean {
@@ -85,15 +87,15 @@ interface Volume {
 }
 
 function moveNearest(self: Tensor, shape: number[], exact: boolean, frame: Volume): Tensor {
-  const last = isChannelsLast(self)
-  const out = last ? emptyStrided(shape, channelsLastStrides(shape), self.type, self.quant) : empty(shape, self.type, self.quant)
+  const out = emptyStrided(shape, suggestedStrides(self, shape), self.type, self.quant)
   if (out.numel === 0) return out
-  const data = last ? self : contiguousOf(self)
+  const last = suggestedFormat(self.shape, self.strides) !== MemoryFormat.contiguous
+  const data = asSuggested(self)
   const [batch, channels] = shape
   kernels.resample_nearest({
     exact: exact ? 1 : 0,
     // PyTorch's channels-last kernel of plain tensors alone does not let scales change sizes that stay or double
-    snap: last && !exact && self.quant === null ? 1 : 0,
+    snap: isChannelsLast(self) && !exact && self.quant === null ? 1 : 0,
     item_size: self.itemSize,
     planes: last ? batch! : batch! * channels!,
     inner: last ? channels! : 1,

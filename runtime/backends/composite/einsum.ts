@@ -173,7 +173,5 @@ export function einsum(equation: string, tensors: Tensor[], path: number[] | nul
     else terms.push(...rest, result)
   }
   const last = summed(terms[0]!, new Set(named))
-  // a lone operand is only seen in another way where nothing is summed
-  const result = arranged(last, named, sizes)
-  return tensors.length === 1 ? result : contiguousCopy(result)
+  return contiguousCopy(arranged(last, named, sizes))
 }

@@ -20,7 +20,7 @@ type ValueOf<Type extends string> = Type extends `${infer Name}(${string})${infe
   ? ValueOf<`${Name}${Rest}`>
   : Type extends `${infer Inner}?`
     ? ValueOf<Inner> | null
-    : Type extends `${infer Inner}[${string}]`
+    : Type extends `${infer Inner}[]` | `${infer Inner}[${number}]`
       ? ValueOf<Inner>[]
       : Type extends keyof BaseTypes
         ? BaseTypes[Type]

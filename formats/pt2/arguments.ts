@@ -142,7 +142,7 @@ export function putTogether(tree: Tree, builder: CodeBuilder, push: () => void):
     case 'tuple':
       return builder.emit('TUPLE_CONSTRUCT', count)
     case 'list':
-      return builder.emit('LIST_CONSTRUCT', builder.type('Any'), count)
+      return builder.emit('LIST_CONSTRUCT', builder.type('List[Any]'), count)
     case 'dict':
       return builder.emit('DICT_CONSTRUCT', builder.type('Dict[str, Any]'), 2 * count)
     case 'namedtuple': {

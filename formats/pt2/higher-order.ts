@@ -5,6 +5,8 @@ import type { CodeBuilder } from './code-builder.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 import { type EmitNodes, GraphEmitter, itemsOf } from './graph-emitter.js'
 import { LoopEmitter } from './loop-emitter.js'
+import { withOutDtype } from './out-dtype.js'
+import { emitPrint } from './print.js'
 import { pushAny } from './push.js'
 import { forEachName, type Scope } from './scope.js'
 import type { MetaOf } from './tensor-meta.js'
@@ -49,12 +51,21 @@ export function emitHigherOrder(
     case 'scan':
       loops.scan()
       break
+    case 'associative_scan':
+      loops.associativeScan()
+      break
     case 'wrap_with_autocast':
       branches.autocast(metasOf)
       break
     case 'auto_functionalized':
     case 'auto_functionalized_v2':
       branches.carryOut(functionalized(node, name.endsWith('_v2'), metasOf(scope.graph)))
+      break
+    case 'out_dtype':
+      branches.carryOut(withOutDtype(node, metasOf(scope.graph)))
+      break
+    case 'print':
+      emitPrint(node, scope, builder)
       break
     default:
       if (!INLINED.has(name)) {
@@ -73,6 +84,9 @@ const INLINED = new Set([
   'wrap',
   'strict_mode',
   'invoke_subgraph',
+  'invoke_quant',
+  'invoke_quant_packed',
+  'foreach_map',
   'hints_wrapper',
   'tag_activation_checkpoint',
   'wrap_activation_checkpoint',

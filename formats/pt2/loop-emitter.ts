@@ -51,6 +51,149 @@ export class LoopEmitter extends GraphEmitter {
   }
 
   /**
+   * (graph, xs, additional): row i of the results is rows 0 to i of `xs` put together by the graph, which takes as many rows at a time as there are, and in PyTorch's order: first every row
+   * of an odd number with the one before it, until one is left; on the way back the others with the result before them.
+   */
+  associativeScan(): void {
+    const { builder } = this
+    const graph = this.graphAt(0)
+    const xs = itemsOf(this.args[1] ?? { kind: 'none' })
+    const additional = itemsOf(this.args[2] ?? { kind: 'list', items: [] })
+    this.checkCount(graph.outputs.length, xs.length)
+    this.checkCount(this.outputs().length, xs.length)
+    if (xs.length === 0) throw damaged('a loop over nothing')
+    const registers = (): number[] => xs.map(() => builder.allocate())
+    const [levels, made, left, right] = [xs.map(() => this.emptyList()), registers(), registers(), registers()]
+    const combine = (): void => {
+      const operands = [...left, ...right].map((register) => borrowed(register, 'Tensor'))
+      const inner = this.scopeOf(graph, [...operands, ...additional.map((item) => this.borrow(item))])
+      this.emitNodes(inner)
+      for (const output of graph.outputs) pushAny(output, inner, builder)
+    }
+    const each = (write: (i: number) => void): void => xs.forEach((_, i) => write(i))
+    each((i) => {
+      this.source(xs[i]!, false).push()
+      builder.emit('STORE', made[i]!)
+    })
+    const [down, up, end] = [builder.label(), builder.label(), builder.label()]
+    builder.place(down)
+    this.pushRows(made[0]!)
+    builder.constant(1)
+    builder.operator('aten::gt.int', 2)
+    builder.jump('JF', up)
+    each((i) => {
+      this.append(levels[i]!, made[i]!)
+      this.storeRows(left[i]!, made[i]!, 0, -1, 2)
+      this.storeRows(right[i]!, made[i]!, 1, null, 2)
+    })
+    combine()
+    this.storeAll(made)
+    builder.jump('JMP', down)
+    builder.place(up)
+    builder.emit('LOAD', levels[0]!)
+    builder.operator('aten::len.t', 1)
+    builder.constant(0)
+    builder.operator('aten::gt.int', 2)
+    builder.jump('JF', end)
+    const [all, isOdd] = [registers(), builder.label()]
+    each((i) => {
+      builder.emit('LOAD', levels[i]!)
+      builder.operator('aten::pop.t', 1)
+      builder.emit('STORE', all[i]!)
+      this.storeRows(right[i]!, all[i]!, 2, null, 2)
+      builder.emit('LOAD', made[i]!)
+      builder.emit('STORE', left[i]!)
+    })
+    this.pushRows(all[0]!)
+    builder.constant(2)
+    builder.operator('aten::remainder.int', 2)
+    builder.constant(0)
+    builder.operator('aten::eq.int', 2)
+    builder.jump('JF', isOdd)
+    each((i) => this.storeRows(left[i]!, made[i]!, 0, -1, 1))
+    builder.place(isOdd)
+    combine()
+    this.storeAll(right)
+    each((i) => this.interleave(all[i]!, right[i]!, made[i]!, left[i]!))
+    builder.jump('JMP', up)
+    builder.place(end)
+    for (const register of [...levels, ...left, ...right, ...all]) {
+      builder.emit('DROPR', register)
+      builder.release(register)
+    }
+    this.defineResults(made)
+  }
+
+  /** Puts what `even` has, behind the first row of `all`, and `odd` in turns into `odd`: as many rows as `all` has. */
+  private interleave(all: number, even: number, odd: number, spare: number): void {
+    const { builder } = this
+    this.storeRows(spare, all, 0, 1, 1)
+    this.storeList('aten::cat', [spare, even], 0, even)
+    // there may be a row less of these: what is behind them fills up
+    this.storeList('aten::cat', [odd, even], 0, spare)
+    builder.emit('LOAD', spare)
+    builder.constant(0)
+    builder.constant(0)
+    this.pushRows(even)
+    builder.constant(1)
+    builder.operator('aten::slice.Tensor', 5)
+    builder.emit('STORE', spare)
+    this.storeList('aten::stack', [even, spare], 1, odd)
+    builder.emit('LOAD', odd)
+    builder.constant(0)
+    builder.constant(1)
+    builder.operator('aten::flatten.using_ints', 3)
+    builder.constant(0)
+    builder.constant(0)
+    this.pushRows(all)
+    builder.constant(1)
+    builder.operator('aten::slice.Tensor', 5)
+    builder.emit('STORE', odd)
+  }
+
+  private pushRows(register: number): void {
+    this.builder.emit('LOAD', register)
+    this.builder.constant(0)
+    this.builder.operator('aten::size.int', 2)
+  }
+
+  /** Stores the rows from `start` to `end`, every `step`th. */
+  private storeRows(target: number, source: number, start: number, end: number | null, step: number): void {
+    const { builder } = this
+    builder.emit('LOAD', source)
+    for (const value of [0, start, end, step]) builder.constant(value)
+    builder.operator('aten::slice.Tensor', 5)
+    builder.emit('STORE', target)
+  }
+
+  /** Stores what an operator makes of a list of tensors and a dimension. */
+  private storeList(operator: string, sources: readonly number[], dim: number, target: number): void {
+    const { builder } = this
+    for (const register of sources) builder.emit('LOAD', register)
+    builder.emit('LIST_CONSTRUCT', builder.type('List[Tensor]'), sources.length)
+    builder.constant(dim)
+    builder.operator(operator, 2)
+    builder.emit('STORE', target)
+  }
+
+  private append(list: number, item: number): void {
+    const { builder } = this
+    builder.emit('LOAD', list)
+    builder.emit('LOAD', item)
+    builder.operator('aten::append.t', 2)
+    builder.emit('DROP')
+  }
+
+  /** A register with a list of tensors that is empty. */
+  private emptyList(): number {
+    const { builder } = this
+    const register = builder.allocate()
+    builder.emit('LIST_CONSTRUCT', builder.type('List[Tensor]'), 0)
+    builder.emit('STORE', register)
+    return register
+  }
+
+  /**
    * A loop over the first dimension of `xs`; the graph makes new carried values, and rows that are stacked. With `ofNone`, where there are no rows, one of zeros
    * tells the shapes of the results, which have no rows either.
    */
@@ -62,12 +205,7 @@ export class LoopEmitter extends GraphEmitter {
     const sources = xs.map((x) => this.source(x, ofNone))
     const carried = init.map((item) => this.carriedPlace(item))
     const index = builder.allocate()
-    const lists = graph.outputs.slice(init.length).map(() => {
-      const register = builder.allocate()
-      builder.emit('LIST_CONSTRUCT', builder.type('Tensor'), 0)
-      builder.emit('STORE', register)
-      return register
-    })
+    const lists = graph.outputs.slice(init.length).map(() => this.emptyList())
     const rows = xs.map(() => builder.allocate())
     builder.constant(0)
     builder.emit('STORE', index)

@@ -133,7 +133,7 @@ function pushArgument(argument: Argument, type: string, node: GraphNode, scope: 
   pushTyped(argument, 'Scalar', scope, builder)
   const dtypes = node.inputs.flatMap(({ argument: other }) => (other.kind === 'tensor' ? [dtypeOf(other.name)] : []))
   const kind = typeOf(argument, scope) as keyof typeof RANKS
-  const dtype = dtypes.find((other) => other !== undefined && rank(other) >= RANKS[kind])
+  const dtype = dtypes.find((other) => other !== undefined && rankOf(other) >= RANKS[kind])
   // float64 with a complex number is complex128
   const isWide = kind === 'complex' && dtypes.includes(7)
   builder.constant(dtype ?? (isWide ? 10 : { bool: 11, int: 4, float: 6, complex: 9 }[kind]))
@@ -141,10 +141,10 @@ function pushArgument(argument: Argument, type: string, node: GraphNode, scope: 
 }
 
 /** Numbers by type, as their dtypes are ranked. */
-const RANKS = { bool: 0, int: 1, float: 2, complex: 3 }
+export const RANKS = { bool: 0, int: 1, float: 2, complex: 3 }
 
 /** bool, integers, floats, complex numbers: what a number does not change the dtype of. */
-function rank(dtype: number): number {
+export function rankOf(dtype: number): number {
   if (dtype === 11) return 0
   return dtype <= 4 ? 1 : dtype >= 8 && dtype <= 10 ? 3 : 2
 }

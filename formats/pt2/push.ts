@@ -53,7 +53,7 @@ function pushList(argument: Argument, element: string, size: string, scope: Scop
     return
   }
   for (const item of items) pushTyped(item, element, scope, builder)
-  builder.emit('LIST_CONSTRUCT', builder.type(listElement(element)), items.length)
+  builder.emit('LIST_CONSTRUCT', builder.type(`List[${listElement(element)}]`), items.length)
 }
 
 /** The type text of elements as TorchScript writes it. */
@@ -165,7 +165,7 @@ export function pushAny(argument: Argument, scope: Scope, builder: CodeBuilder):
       return builder.constant(argument.value)
     case 'list':
       for (const item of argument.items) pushAny(item, scope, builder)
-      return builder.emit('LIST_CONSTRUCT', builder.type('Any'), argument.items.length)
+      return builder.emit('LIST_CONSTRUCT', builder.type('List[Any]'), argument.items.length)
     default:
       throw damaged(`an argument of this kind (${argument.kind}) is no value`)
   }

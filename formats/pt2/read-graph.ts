@@ -134,7 +134,7 @@ export function readArgument(json: Json | undefined, depth: number): Argument {
   const [field, value] = variantOf(json, 'an argument')
   const read = READERS.get(field)
   if (read === undefined)
-    throw unsupported(`an argument of the kind '${field.slice(0, 60)}' is newer than this runtime; export with PyTorch 2.13 or older`)
+    throw unsupported(`an argument of the kind '${field.slice(0, 60)}' is newer than this runtime; export with PyTorch 2.14 or older`)
   return read(value, depth)
 }
 

@@ -69,8 +69,8 @@ function checkSchema(fields: JsonObject): void {
   if (major >= SCHEMA.first && major <= SCHEMA.last) return
   const advice =
     major < SCHEMA.first
-      ? 'export it again with PyTorch 2.8 to 2.13'
-      : 'it is newer than this runtime: export it with PyTorch 2.13, or update ptlite'
+      ? 'export it again with PyTorch 2.8 to 2.14'
+      : 'it is newer than this runtime: export it with PyTorch 2.14, or update ptlite'
   throw unsupported(`expected version ${SCHEMA.first} to ${SCHEMA.last} of the export schema, found ${major}; ${advice}`)
 }
 

@@ -60,7 +60,7 @@ function readInput(json: Json): InputSpec {
       )
     }
     default:
-      throw unsupported(`an input of the kind '${kind.slice(0, 60)}' is newer than this runtime; export with PyTorch 2.13 or older`)
+      throw unsupported(`an input of the kind '${kind.slice(0, 60)}' is newer than this runtime; export with PyTorch 2.14 or older`)
   }
 }
 

@@ -21,6 +21,8 @@ export const PROGRAMS = [
   'accumulated',
   'cast',
   'prims',
+  'scanned',
+  'wrapped',
 ] as const
 
 /** The files of a program: as exported, and decomposed where PyTorch reads what it writes. */

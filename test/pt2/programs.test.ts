@@ -1,5 +1,6 @@
 import t from 'tap'
 import { loadModelFile } from '../../formats/read.js'
+import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { loadModule, PtliteError, tensor } from '../../src/index.js'
@@ -77,6 +78,20 @@ t.test('inputs and outputs as data', async (t) => {
     ['pair.left', 'pair.right', "batch['a'][0]", "batch['b']", 'more_0', 'more_1', 'scale', ['extra', null], ['times', 4], ['mode', 'sum']],
   )
   other.close()
+})
+
+t.test('lists are made with their own types, which PyTorch asks for', (t) => {
+  for (const name of PROGRAMS) {
+    for (const form of formsOf(name)) {
+      const file = loadModelFile(fixturePath(`${name}.${form}`))
+      for (const { code, types } of file.functions) {
+        for (let at = 0; at < code.length; at += 3)
+          if (code[at] === OPCODE_BY_NAME.get('LIST_CONSTRUCT')) t.match(types[code[at + 1]!], /^List\[/, `${name}.${form}`)
+      }
+      file.close()
+    }
+  }
+  t.end()
 })
 
 t.test('weights are where the file is mapped, and what shares a record shares memory', async (t) => {

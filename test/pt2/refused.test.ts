@@ -57,7 +57,7 @@ const nested = (levels: number): Any =>
   levels === 0 ? graph([x], [], [x]) : graph([x], [node('torch.ops.higher_order.wrap', [['', asGraph(nested(levels - 1))]], [])], [x])
 
 const CASES: Readonly<Record<string, readonly [bytes: () => Uint8Array, code: string, message: RegExp]>> = {
-  'a newer schema': [() => withFields({ schema_version: { major: 9, minor: 0 } }), 'UNSUPPORTED_FILE', /version 7 to 8.*found 9.*newer.*PyTorch 2\.13/],
+  'a newer schema': [() => withFields({ schema_version: { major: 9, minor: 0 } }), 'UNSUPPORTED_FILE', /version 7 to 8.*found 9.*newer.*PyTorch 2\.14/],
   'an older schema': [() => withFields({ schema_version: { major: 5, minor: 0 } }), 'UNSUPPORTED_FILE', /found 5.*export it again/],
   'no schema': [() => withFields({ schema_version: null }), 'INVALID_FILE', /version of the schema/],
   'no JSON': [() => withRecords({ 'models/model.json': '{"a": ' }), 'INVALID_FILE', /JSON text is damaged/],
@@ -213,6 +213,17 @@ const CASES: Readonly<Record<string, readonly [bytes: () => Uint8Array, code: st
   ],
   'graphs nested too deep': [() => of({ nodes: [node('torch.ops.higher_order.wrap', [['', asGraph(nested(150))]], [])] }), 'INVALID_FILE', /nested more than/],
   'a loop over nothing': [() => of(higher('map_impl', [asGraph(graph([], [], [])), { as_tensors: [] }, { as_tensors: [] }], [])), 'INVALID_FILE', /loop over nothing/],
+  'a scan of nothing': [() => of(higher('associative_scan', [asGraph(graph([], [], [])), { as_tensors: [] }, { as_tensors: [] }], [])), 'INVALID_FILE', /loop over nothing/],
+  'a scan with other results than rows': [
+    () => of(higher('associative_scan', [asGraph(graph([x], [], [])), { as_tensors: [{ name: 'x' }] }, { as_tensors: [] }])),
+    'INVALID_FILE',
+    /0 values where 1 are expected/,
+  ],
+  'out_dtype without a dtype': [() => of(higher('out_dtype', [{ as_operator: 'torch.ops.aten.neg.default' }, x])), 'INVALID_FILE', /expected an operator, a dtype and one result/],
+  'out_dtype of no operator': [() => of(higher('out_dtype', [x, { as_scalar_type: 7 }, x])), 'INVALID_FILE', /expected an operator, a dtype and one result/],
+  'print of no text': [() => of(higher('print', [x], [])), 'INVALID_FILE', /expected a format string/],
+  'print of values that are not there': [() => of(higher('print', [{ as_string: '{} {1}' }, x], [])), 'INVALID_FILE', /nothing to print for '\{1\}'/],
+  'print of names that are not there': [() => of(higher('print', [{ as_string: '{constructor}' }, x], [])), 'INVALID_FILE', /nothing to print for '\{constructor\}'/],
 } // prettier-ignore
 
 /** (args, kwargs) of so many values, or as many results. */

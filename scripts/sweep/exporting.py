@@ -2,6 +2,8 @@
 
 For every network NAME: NAME.ptl, NAME.json (inputs, outputs, and how far rounding moves the outputs) and NAME.bin (their elements).
 """
+import glob
+import importlib.util
 import json
 import os
 import random
@@ -17,9 +19,8 @@ from torch.jit.mobile import _load_for_lite_interpreter
 
 warnings.filterwarnings("ignore")
 
-# torchvision's networks import without its C++ part once the operators it describes are known by name.
-_torchvision = torch.library.Library("torchvision", "DEF")
-for _schema in (
+# What torchvision's C++ part declares. Its networks import without that, once the operators are known by name.
+_SCHEMAS = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "roi_align(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width, int sampling_ratio, bool aligned) -> Tensor",
@@ -33,26 +34,24 @@ for _schema in (
     "_ps_roi_pool_backward(Tensor grad, Tensor rois, Tensor channel_mapping, float spatial_scale, int pooled_height, int pooled_width, int batch_size, int channels, int height, int width) -> Tensor",
     "deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dil_h, int dil_w, int groups, int offset_groups, bool use_mask) -> Tensor",
     "_deform_conv2d_backward(Tensor grad, Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups, int offset_groups, bool use_mask) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
-):
-    try:
-        _torchvision.define(_schema)
-    except RuntimeError:
-        pass  # the C++ part is there
+)
 
 
+def _has_compiled_part():
+    """Whether torchvision's C++ part is there and fits this PyTorch. It declares its operators itself, and ends the process where they are declared already."""
+    spec = importlib.util.find_spec("torchvision")
+    folders = (spec and spec.submodule_search_locations) or []
+    for path in (path for folder in folders for path in glob.glob(os.path.join(folder, "_C*.so"))):
+        try:
+            torch.ops.load_library(path)
+            return True
+        except OSError:
+            pass
+    return False
 
 
 def _has_ops():
     return True
-
-
-try:
-    import torchvision.extension
-
-    for _module in ("torchvision.extension", "torchvision.ops.roi_align"):
-        sys.modules[_module]._has_ops = _has_ops
-except ImportError:
-    pass
 
 
 def _nms(boxes, scores, threshold):
@@ -97,10 +96,18 @@ def _roi_align(input, rois, scale, height, width, ratio, aligned):
     return out
 
 
-for _name, _function in (("nms", _nms), ("roi_align", _roi_align)):
-    try:
+if not _has_compiled_part():
+    _torchvision = torch.library.Library("torchvision", "DEF")
+    for _schema in _SCHEMAS:
+        _torchvision.define(_schema)
+    for _name, _function in (("nms", _nms), ("roi_align", _roi_align)):
         _torchvision.impl(_name, _function, "CPU")
-    except RuntimeError:
+    try:
+        import torchvision.extension
+
+        for _module in ("torchvision.extension", "torchvision.ops.roi_align"):
+            sys.modules[_module]._has_ops = _has_ops
+    except ImportError:
         pass
 
 

@@ -106,7 +106,19 @@ SPECIAL = {
     "timesformer": dict(num_frames=2),
     "vjepa2": dict(frames_per_clip=2, crop_size=IMAGE),
     "git": dict(),
+    "gemma4_text": dict(global_head_dim=16),
+    "gemma4_unified_text": dict(global_head_dim=16),
+    "qwen4_exp_text": dict(
+        hc_count=2, hc_lowrank=8, ple_layer_ids=[1], ple_embed_dim=16, ngram_vocab_size_base=64, make_ngram_vocab_size_divisible_by=8, split_ngram_parts=4,
+        heads_per_ngram=2, indexer_n_heads=2, indexer_kv_heads=1, indexer_head_dim=8, indexer_budget=4, indexer_compress_ratio=2,
+        eos_token_id=2,
+    ),
+    "cosmos3_edge_text": dict(rope_parameters={"rope_type": "default", "rope_theta": 1e8, "mrope_section": [2, 1, 1]}),
+    "sam_vision_model": dict(output_channels=HIDDEN, num_pos_feats=HIDDEN // 2),
+    "sam_hq_vision_model": dict(output_channels=HIDDEN, num_pos_feats=HIDDEN // 2),
 }
+# Convolutions of networks on sound, as many kernels as strides and channels.
+SOUND = dict(conv_dim=[16, 16], conv_stride=[4, 2], conv_kernel=[8, 3])
 SKIPPED = {"timm_backbone", "timm_wrapper", "encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder", "rag"}
 
 
@@ -115,13 +127,26 @@ def tiny(kind):
     return build(cls, SPECIAL.get(kind, {}))
 
 
+def has(config, key):
+    """Whether a configuration has an attribute, which may be another one in each layer."""
+    try:
+        return hasattr(config, key)
+    except Exception:
+        return True
+
+
 def build(cls, extra, depth=0):
     default = cls()
+    if isinstance(getattr(default, "conv_kernel", None), (list, tuple)):
+        extra = {**SOUND, **extra}
     values = {}
     for key in set(TINY) | set(extra):
         value = extra.get(key, TINY.get(key))
-        if (key in extra or hasattr(default, key)) and value is not None:
-            now = getattr(default, key, None)
+        if (key in extra or has(default, key)) and value is not None:
+            try:
+                now = getattr(default, key, None)
+            except Exception:
+                now = value
             if key not in extra and (isinstance(now, (list, tuple)) != isinstance(value, (list, tuple)) or now is None):
                 continue
             values[key] = value
@@ -167,7 +192,9 @@ def inputs_of(config, model):
                 box = torch.randint(0, 50, (2, length, 4))
                 box[..., 2:] += box[..., :2]
                 values["bbox"] = box
-        if "pixel_values" in accepted or "pixel_values_videos" in accepted:
+        # pictures of many sizes stand in the text, and towers of vision are networks of their own
+        is_text = "input_ids" in accepted and any("grid" in name or "position_ids" in name and name != "position_ids" for name in accepted)
+        if ("pixel_values" in accepted or "pixel_values_videos" in accepted) and not is_text:
             size = first(getattr(vision, "image_size", None) or IMAGE)
             size = size if isinstance(size, int) else IMAGE
             channels = getattr(vision, "num_channels", 3)
@@ -178,7 +205,7 @@ def inputs_of(config, model):
             if config.model_type == "vjepa2":
                 shape = (1, 2, 3, IMAGE, IMAGE)
             values["pixel_values" if "pixel_values" in accepted else "pixel_values_videos"] = torch.randn(shape)
-        if "input_features" in accepted:
+        if "input_features" in accepted and not is_text:
             bins = getattr(config, "num_mel_bins", 16)
             frames = 2 * getattr(config, "max_source_positions", 16)
             values["input_features"] = torch.randn(1, bins, frames) if config.model_type == "whisper" else torch.randn(1, frames, bins)

@@ -1,6 +1,7 @@
 import { type ArenaUse, type BackgroundStep, type PassOptions, type PlanInfo, newSharedConstants, TieredModule } from '../compiler/index.js'
 import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../formats/ptlc/module.js'
 import { whyNoMethod, whyNoPlan } from '../formats/ptlc/writable.js'
+import type { CapturedRun, Target } from '../compiler/capture/captured.js'
 import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
 import { compilerReady } from '../runtime/ready.js'
@@ -150,7 +151,10 @@ export class ProgramEngine extends InterpretingEngine {
       const tiers = new TieredModule(this.script, 'eager', this.passes, constants)
       this.aheadOfTime.push(tiers)
       const found = tiers.findPlan(fn, example)
-      const fault = 'plan' in found ? (whyNoMethod(parameters) ?? whyNoPlan({ example, captured: found.plan.captured })) : found.reason
+      const fault =
+        'plan' in found
+          ? (whyNoMethod(parameters) ?? this.whyOnlyHere(found.plan.captured) ?? whyNoPlan({ example, captured: found.plan.captured }))
+          : found.reason
       if ('plan' in found && fault === null) {
         const { plan, operators } = found
         methods.set(method, { name: method, arguments: parameters })
@@ -166,6 +170,13 @@ export class ProgramEngine extends InterpretingEngine {
       throw new PtliteError('INVALID_ARGUMENT', reasons.join('\n'))
     }
     return { methods: [...methods.values()], plans, unplanned, training, missing: this.missing }
+  }
+
+  /** Why a plan is none for a file; null where that is not for what the module holds. Constants of a file are copies, which callers must not get instead. */
+  private whyOnlyHere({ constants, result }: CapturedRun): string | null {
+    const own = new Set([...reachable([this.script.root])].map(({ storage }) => storage))
+    const isOwn = ({ kind, index }: Target): boolean => kind === 'constant' && own.has(constants[index]!.storage)
+    return [...result.tensors.values()].some(({ target }) => isOwn(target)) ? 'it returns a tensor that the module holds' : null
   }
 
   arena(method: string, args: readonly Value[]): ArenaUse {

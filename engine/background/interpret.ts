@@ -162,7 +162,7 @@ export class BackgroundInterpreter {
       })
       if (reply.kind === 'failed') throw errorOf(reply.failure, this.script)
       if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
-      state.receive(reply.stateNodes)
+      state.receive(reply.stateNodes, run)
       if (reply.stateNodes.length > 0) this.script.attributeWrites++
       // the mode was set while the run was under way
       if (this.script.trainingSets !== trainingSets) this.script.repeatTraining()

@@ -21,20 +21,20 @@ export class ObjectTable {
   private readonly objects = new Map<number, Shared>()
   /** Shallow contents as the other side knows them. */
   private readonly known = new Map<number, readonly unknown[]>()
-  private next: number
+  private next = 1
   /** Storages of this thread that the other one made larger, by number, until that has been told where they are now. */
   readonly grown = new Set<number>()
   /** Objects that have a number and no node yet; null while none is being sent. */
   private waiting: { readonly id: number; readonly object: Shared }[] | null = null
+  /** What objects are taken over from while changes are being sent. */
+  private lender: ObjectTable | null = null
 
-  /** `parent` has objects that outlive this table. */
+  /** `parent` has objects that outlive this table, and counts for both. */
   constructor(
     private readonly sign: 1 | -1,
     private readonly receiveStorage: ReceiveStorage,
     private readonly parent: ObjectTable | null = null,
-  ) {
-    this.next = parent === null ? 1 : 2 ** 32
-  }
+  ) {}
 
   /** The value's number; objects that are new to the table are appended to `nodes`. */
   send(value: Value | undefined, nodes: Node[]): Encoded {
@@ -44,17 +44,23 @@ export class ObjectTable {
 
   /**
    * Objects of this table whose contents are not what the other side knows, of those that `roots` reach: what a run has made for others may
-   * be gone already.
+   * be gone already. What they hold of `run`, a table of this one's, is of this one from now on, under its number there: an argument that was made
+   * an attribute is still the caller's.
    */
-  changes(nodes: Node[], roots: readonly Value[]): void {
+  changes(nodes: Node[], roots: readonly Value[], run: ObjectTable | null = null): void {
     const reached = reachedFrom(roots)
-    for (const [id, known] of [...this.known]) {
-      const object = this.objects.get(id)!
-      if (!reached.has(object)) continue
-      const now = contentsOf(object)
-      if (sameItems(now, known)) continue
-      this.known.set(id, now)
-      nodes.push({ id, body: this.bodyOf(object, nodes) })
+    this.lender = run
+    try {
+      for (const [id, known] of [...this.known]) {
+        const object = this.objects.get(id)!
+        if (!reached.has(object)) continue
+        const now = contentsOf(object)
+        if (sameItems(now, known)) continue
+        this.known.set(id, now)
+        nodes.push({ id, body: this.bodyOf(object, nodes) })
+      }
+    } finally {
+      this.lender = null
     }
   }
 
@@ -73,8 +79,9 @@ export class ObjectTable {
     return this.find(id)
   }
 
-  /** Makes the objects of `nodes`, or changes those that are known. */
-  receive(nodes: readonly Node[]): void {
+  /** Makes the objects of `nodes`, or changes those that are known. Those that `run` has, a table of this one's, are of this one from now on. */
+  receive(nodes: readonly Node[], run: ObjectTable | null = null): void {
+    if (run !== null) for (const { id } of nodes) this.adopt(id, run)
     // storages first, then tensors, then what may contain each other
     for (const { id, body } of nodes) if (body.kind === 'storage') this.receiveMemory(id, body)
     for (const { id, body } of nodes) {
@@ -142,11 +149,21 @@ export class ObjectTable {
   prune(roots: readonly Value[]): void {
     const reached = reachedFrom(roots)
     for (const [id, object] of this.objects) {
-      if (reached.has(object)) continue
-      this.objects.delete(id)
-      this.ids.delete(object)
-      this.known.delete(id)
+      if (!reached.has(object)) this.forget(id, object)
     }
+  }
+
+  private adopt(id: number, run: ObjectTable): void {
+    const object = run.objects.get(id)
+    if (object === undefined) return
+    run.forget(id, object)
+    this.register(id, object)
+  }
+
+  private forget(id: number, object: Shared): void {
+    this.objects.delete(id)
+    this.ids.delete(object)
+    this.known.delete(id)
   }
 
   private find(id: number): Shared | undefined {
@@ -165,8 +182,7 @@ export class ObjectTable {
   private sendObject(object: Shared, nodes: Node[]): Ref {
     const found = this.idOf(object)
     if (found !== undefined) return { ref: found }
-    const id = this.sign * this.next++
-    this.register(id, object)
+    const id = this.newId(object)
     const sending = this.waiting !== null
     const waiting = (this.waiting ??= [])
     waiting.push({ id, object })
@@ -182,6 +198,17 @@ export class ObjectTable {
       }
     }
     return { ref: id }
+  }
+
+  private newId(object: Shared): number {
+    const lent = this.lender?.ids.get(object)
+    if (lent !== undefined) {
+      this.adopt(lent, this.lender!)
+      return lent
+    }
+    const id = this.sign * (this.parent ?? this).next++
+    this.register(id, object)
+    return id
   }
 
   private bodyOf(object: Shared, nodes: Node[]): Body {

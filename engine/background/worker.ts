@@ -221,7 +221,7 @@ class Server {
     })
     const stateNodes: Node[] = []
     const roots = [...rootsOf(script), ...args, value]
-    state.changes(stateNodes, roots)
+    state.changes(stateNodes, roots, run)
     const nodes: Node[] = []
     run.changes(nodes, roots)
     const reply = { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, plans: regions.news() } as const

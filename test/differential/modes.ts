@@ -81,12 +81,17 @@ function firstCalls({ calls }: Program): { method: string; args: library.Input[]
 
 const WORKER: Mode = { name: 'worker', tellsSharing: true, outcomes: outcomesInWorker }
 
+/** Operators that callers call. */
+const CALLED = ['aten::as_strided', 'aten::add_.Scalar']
+
 /** The library for browsers: every other program in regions from the start. */
 const WEB: Mode = {
   name: 'wasm',
   tellsSharing: false,
   async outcomes(program, files) {
-    const web = (await webLibrary()) as unknown as typeof library
+    const found = await webLibrary()
+    await found.ready({ for: CALLED })
+    const web = found as unknown as typeof library
     const compile = program.seed % 2 === 0 ? 'auto' : 'eager'
     return outcomesOf(web, program, () => web.loadModule(files.ptl, { compile, ...quiet }))
   },

@@ -24,7 +24,7 @@ export interface ProgramsOptions {
 
 /** A program takes less, and so does making it smaller. */
 const MAX_SILENCE = 120_000
-const MAX_SHRINK = 300_000
+const [MIN_SHRINK, MAX_SHRINK] = [20_000, 300_000]
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
 
@@ -63,7 +63,7 @@ export async function runPrograms(options: ProgramsOptions, print = (text: strin
       // a program that waited in vain has been told of
       if (!how.startsWith('status 3')) {
         total.faults++
-        print(await crash(now, how, options.shrinks))
+        print(await crash(now, how, options.shrinks, end))
       }
       ;[at, skip] = [now.seed, families.indexOf(now.family) + 1]
       if (skip === families.length) [at, skip] = [at + 1, 0]
@@ -76,12 +76,12 @@ export async function runPrograms(options: ProgramsOptions, print = (text: strin
 }
 
 /** Tells of a program that ended its process. */
-async function crash({ family, seed, mode }: Position, how: string, shrinks: boolean): Promise<string> {
+async function crash({ family, seed, mode }: Position, how: string, shrinks: boolean, end: number): Promise<string> {
   const program = generate(family, seed)
   const fault = { mode, call: 0, text: `the process ended, ${how}` }
   if (!shrinks) return report(program, fault).split('\n').slice(0, 2).join('\n')
   const prober = new Prober(mode)
-  const smaller = await shrink(program, (candidate) => prober.ends(candidate), MAX_SHRINK)
+  const smaller = await shrink(program, (candidate) => prober.ends(candidate), Math.min(MAX_SHRINK, Math.max(MIN_SHRINK, end - Date.now())))
   prober.dispose()
   return report(smaller, fault)
 }

@@ -1,0 +1,129 @@
+import t from 'tap'
+import { judge } from './judge.js'
+import type { Action, Attribute, Method, Program, Spec, Statement, StorageSpec } from './program.js'
+import { dictOf, listOf, ROW, tupleOf, type Type, typeText, X } from './types.js'
+
+/** Programs that were wrong once, in all modes. */
+
+interface Found {
+  readonly what: string
+  readonly attributes: readonly Attribute[]
+  readonly body: readonly string[]
+  readonly parameters?: readonly (readonly [name: string, type: Type])[]
+  readonly result: string
+  readonly returns: Type
+  /** What the caller does behind a call. */
+  readonly after?: readonly (readonly Action[])[]
+  /** Arguments after `x`, by call. */
+  readonly args?: (call: number) => readonly Spec[]
+}
+
+const STATE: readonly StorageSpec[] = [
+  { dtype: 'float32', data: [1, -2, 3, 0.5] },
+  { dtype: 'float32', data: [0.25, 4, -1, 2] },
+]
+const row = (storage: number, id: number): Spec => ({ storage, shape: [4], strides: [1], offset: 0, id })
+const listOfRows = (id: number, ...items: Spec[]): Spec => ({ list: items, type: typeText(listOf(ROW)), id })
+
+function programOf({ attributes, body, parameters = [], result, returns, after = [], args }: Found): Program {
+  const method: Method = {
+    name: 'forward',
+    parameters: [{ name: 'x', type: X }, ...parameters.map(([name, type]) => ({ name, type }))],
+    returns,
+    body: body.map((text): Statement => ({ kind: 'line', text })),
+    result,
+  }
+  const calls = Array.from({ length: 8 }, (_, k) => ({
+    method: 'forward',
+    storages: [
+      { dtype: 'float32' as const, data: Array.from({ length: 12 }, (_, i) => ((i * 5 + k * 3) % 7) - 3) },
+      { dtype: 'float32' as const, data: [k, 1, -k, 2] },
+    ],
+    args: [{ storage: 0, shape: [3, 4], strides: [4, 1], offset: 0 }, ...(args?.(k) ?? [])],
+    after: after[k] ?? [],
+  }))
+  const classes = [{ name: 'M', attributes, methods: [method] }]
+  return { family: 'found', seed: 0, namedTuples: [], classes, storages: STATE, calls, looks: 'always' }
+}
+
+const given: Spec = { storage: 1, shape: [4], strides: [1], offset: 0 }
+
+const FOUND: readonly Found[] = [
+  {
+    what: 'an argument that becomes state is written to by the caller',
+    attributes: [{ name: 'rows', type: 'List[Tensor]', value: listOfRows(2, row(0, 0), row(1, 1)) }],
+    parameters: [['given', ROW]],
+    args: () => [given],
+    body: ['self.rows = torch.add(self.rows, [given])'],
+    result: 'x',
+    returns: X,
+    after: [[{ kind: 'write', of: 'argument', tensor: 1 }], [], [{ kind: 'write', of: 'attribute', tensor: 3 }]],
+  },
+  {
+    what: 'an argument that becomes state is disposed as an attribute',
+    attributes: [{ name: 'last', type: 'Tuple[Tensor, int]', value: { tuple: [row(0, 0), { int: 3 }] } }],
+    body: ['v0 = torch.sum((self.last)[0])', 'self.last = (x, (self.last)[1])'],
+    result: '(x, v0)',
+    returns: tupleOf(X, ROW),
+    after: [[{ kind: 'dispose', of: 'attribute', tensor: 0 }], [], [{ kind: 'dispose', of: 'result', tensor: 0 }]],
+  },
+  {
+    what: 'an argument that becomes state is written to by the module',
+    attributes: [{ name: 'last', type: 'Tensor', value: row(0, 0) }],
+    parameters: [['given', listOf(ROW)]],
+    args: (k) => [listOfRows(0, k === 0 ? given : { earlier: k - 1, tensor: 0 })],
+    body: ['v0 = torch.mul_(self.last, -1.5)', 'self.last = x'],
+    result: 'x',
+    returns: X,
+  },
+  {
+    what: 'a list that is given becomes state, and grows',
+    attributes: [{ name: 'rows', type: 'List[Tensor]', value: listOfRows(2, row(0, 0)) }],
+    parameters: [['given', listOf(ROW)]],
+    args: () => [listOfRows(3, given, given)],
+    body: ['d0 = torch.append(given, torch.sum(x, [0]))', 'self.rows = given', 'd1 = torch.append(self.rows, torch.select(x, 0, 1))'],
+    result: 'torch.add(torch.len(given), torch.len(self.rows))',
+    returns: { kind: 'int' },
+  },
+  {
+    what: 'a dict that is given becomes state with its views',
+    attributes: [
+      { name: 'known', type: 'Dict[str, Tensor]', value: { dict: [['a', row(0, 0)]], type: 'Dict[str, Tensor]', id: 2 } },
+      { name: 'view', type: 'Tensor', value: row(1, 1) },
+    ],
+    parameters: [['given', dictOf(ROW)]],
+    args: () => [{ dict: [['a', given]], type: 'Dict[str, Tensor]' }],
+    body: ['self.known = given', 'self.view = torch.slice(given["a"], 0, 1, 3)', 'v0 = torch.add_(self.view, 1.)'],
+    result: '(given["a"], self.view)',
+    returns: tupleOf(ROW, ROW),
+    after: [[], [{ kind: 'write', of: 'result', tensor: 1 }]],
+  },
+  {
+    what: 'what is returned is an attribute that no call sets',
+    attributes: [{ name: 'weight', type: 'Tensor', value: row(0, 0) }],
+    body: [],
+    result: '(torch.mul(x, self.weight), self.weight)',
+    returns: tupleOf(X, ROW),
+    after: [[], [], [], [{ kind: 'write', of: 'result', tensor: 1 }]],
+  },
+  {
+    what: 'one tensor is given twice',
+    attributes: [{ name: 'total', type: 'Tensor', value: row(0, 0) }],
+    parameters: [
+      ['a', ROW],
+      ['b', ROW],
+    ],
+    args: (k) => [{ storage: 1, shape: [4], strides: [1], offset: 0, id: 5 }, k % 3 === 2 ? given : { same: 5 }],
+    body: ['v0 = torch.mul_(a, 2.)', 'v1 = torch.add(b, self.total)'],
+    result: '(v1, v0, b)',
+    returns: tupleOf(ROW, ROW, ROW),
+  },
+]
+
+for (const found of FOUND) {
+  t.test(found.what, async (t) => {
+    const { fault, errors } = await judge(programOf(found))
+    t.equal(fault, null)
+    t.equal(errors, 0)
+  })
+}

@@ -6,7 +6,7 @@ import type { Shape, TensorShape } from './signature.js'
 export function shapeText(shape: Shape): string {
   switch (shape.kind) {
     case 'tensor':
-      return `${tensorText(shape.like)}${shape.sameAs < 0 ? '' : ` (tensor ${shape.sameAs + 1} again)`}`
+      return `${tensorText(shape.like)}${aliasText(shape)}`
     case 'int':
       return 'int'
     case 'plain':
@@ -22,6 +22,11 @@ export function shapeText(shape: Shape): string {
     case 'dict':
       return `{${shape.items.map((item, i) => `${JSON.stringify(String(shape.keys[i]))}: ${shapeText(item)}`).join(', ')}}`
   }
+}
+
+function aliasText({ sameAs, sharesWith }: Shape & { readonly kind: 'tensor' }): string {
+  if (sameAs >= 0) return ` (tensor ${sameAs + 1} again)`
+  return sharesWith < 0 ? '' : ` (over tensor ${sharesWith + 1})`
 }
 
 /** For people: `float32[2, 3] strides [1, 2]`. */

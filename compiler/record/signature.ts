@@ -11,7 +11,7 @@ const MAX_LEAVES = 4096
 
 /** What has to be the same in two calls for one recording to serve both. */
 export type Shape =
-  | { readonly kind: 'tensor'; readonly like: TensorShape; readonly sameAs: number }
+  | { readonly kind: 'tensor'; readonly like: TensorShape; readonly sameAs: number; readonly sharesWith: number }
   | { readonly kind: 'plain'; readonly value: Value }
   /** Any int. */
   | { readonly kind: 'int' }
@@ -83,9 +83,10 @@ function shapeOf(value: Value, tensors: Tensor[], budget: { left: number; levels
   if (--budget.left < 0) return null
   if (value instanceof Tensor) {
     if (value.isSparse) return null
-    const sameAs = tensors.indexOf(value)
+    const sharesWith = firstOver(value, tensors)
+    const sameAs = sharesWith < 0 ? -1 : tensors.indexOf(value, sharesWith)
     tensors.push(value)
-    return { kind: 'tensor', like: tensorShape(value), sameAs }
+    return { kind: 'tensor', like: tensorShape(value), sameAs, sharesWith }
   }
   if (value === null || typeof value !== 'object') return { kind: 'plain', value }
   if (value instanceof Float) return { kind: 'float', value: value.value }
@@ -106,10 +107,17 @@ function shapeOf(value: Value, tensors: Tensor[], budget: { left: number; levels
   return { kind: value instanceof Tuple ? 'tuple' : 'list', items }
 }
 
+/** The first of `tensors` over the memory of `t`; -1 where there is none. What was recorded of one of them may have been said of the other. */
+function firstOver(t: Tensor, tensors: readonly Tensor[]): number {
+  for (let i = 0; i < tensors.length; i++) if (tensors[i]!.storage === t.storage) return i
+  return -1
+}
+
 function fits(value: Value, shape: Shape, tensors: Tensor[]): boolean {
   switch (shape.kind) {
     case 'tensor':
-      if (!(value instanceof Tensor) || !fitsTensor(value, shape.like) || tensors.indexOf(value) !== shape.sameAs) return false
+      if (!(value instanceof Tensor) || !fitsTensor(value, shape.like) || firstOver(value, tensors) !== shape.sharesWith) return false
+      if (shape.sharesWith >= 0 && tensors.indexOf(value, shape.sharesWith) !== shape.sameAs) return false
       tensors.push(value)
       return true
     case 'plain':

@@ -37,7 +37,7 @@ function programOf({ attributes, body, parameters = [], result, returns, after =
     method: 'forward',
     storages: [
       { dtype: 'float32' as const, data: Array.from({ length: 12 }, (_, i) => ((i * 5 + k * 3) % 7) - 3) },
-      { dtype: 'float32' as const, data: [k, 1, -k, 2] },
+      { dtype: 'float32' as const, data: [k, 1, -k, 2, 0.5, 3, -1, -1, k, 0, 1, -2] },
     ],
     args: [{ storage: 0, shape: [3, 4], strides: [4, 1], offset: 0 }, ...(args?.(k) ?? [])],
     after: after[k] ?? [],
@@ -107,6 +107,15 @@ const FOUND: readonly Found[] = [
     after: [[], [], [], [{ kind: 'write', of: 'result', tensor: 1 }]],
   },
   {
+    what: 'arguments share memory in one call, and not in the next',
+    attributes: [],
+    parameters: [['given', X]],
+    args: (k) => [{ storage: Number(k % 4 >= 2), shape: [3, 4], strides: [4, 1], offset: 0 }],
+    body: [],
+    result: 'torch.where(torch.gt(x, -0.9375), torch.t(torch.t(given)), x)',
+    returns: X,
+  },
+  {
     what: 'one tensor is given twice',
     attributes: [{ name: 'total', type: 'Tensor', value: row(0, 0) }],
     parameters: [
@@ -123,7 +132,7 @@ const FOUND: readonly Found[] = [
 for (const found of FOUND) {
   t.test(found.what, async (t) => {
     const { fault, errors } = await judge(programOf(found))
-    t.equal(fault, null)
+    t.strictSame(fault, null)
     t.equal(errors, 0)
   })
 }

@@ -25,13 +25,14 @@ export async function judge(
   program: Program,
   modes: readonly Mode[] = MODES,
   onMode: (name: string) => void = () => undefined,
+  truths: Mode = TRUTH,
 ): Promise<Verdict> {
   const pt = writeProgram(program)
   const files: Files = { pt, ...convert(pt) }
-  onMode(TRUTH.name)
-  const truth = await TRUTH.outcomes(program, files)
+  onMode(truths.name)
+  const truth = await truths.outcomes(program, files)
   if (truth === null || 'failure' in truth)
-    return { fault: faultOf(TRUTH, truth ?? { call: -1, failure: 'nothing' }), errors: 0, outcomes: [] }
+    return { fault: faultOf(truths, truth ?? { call: -1, failure: 'nothing' }), errors: 0, outcomes: [] }
   const errors = truth.filter(({ error }) => error !== null).length
   for (const mode of modes) {
     onMode(mode.name)

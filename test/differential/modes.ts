@@ -97,8 +97,11 @@ const WEB: Mode = {
   },
 }
 
+/** The interpreter of the file with the source, whose errors say where they are. */
+export const SOURCE = byCall('.pt, off', 'pt', 'off')
+
 export const MODES: readonly Mode[] = [
-  byCall('.pt, off', 'pt', 'off'),
+  SOURCE,
   byCall('.ff, off', 'ff', 'off'),
   byCall('.ptl, auto', 'ptl', 'auto'),
   byCall('.ptl, eager', 'ptl', 'eager'),

@@ -6,6 +6,8 @@ import { argumentsOf, Observer, type Seen, tensorsIn } from './values.js'
 /** What there is to see behind a call. */
 export interface Outcome {
   readonly error: string | null
+  /** The line of the code where it failed, where the file has that. */
+  readonly line: number | null
   readonly result: Seen
   readonly args: Seen
   readonly attributes: Seen
@@ -55,15 +57,21 @@ async function callAll(library: Library, program: Program, module: Module, calle
     if (!(thrown instanceof PtliteError) || thrown.code === 'INTERNAL') throw thrown
     return `${thrown.code}: ${thrown.message.split('\n')[0]}`
   }
+  const lineOf = (thrown: unknown): number | null => {
+    const frames = [...(thrown as Error).message.matchAll(/^ *File .*, line (\d+)/gm)]
+    return frames.length === 0 ? null : Number(frames.at(-1)![1])
+  }
   const results: Tensor[][] = []
   for (const [k, call] of program.calls.entries()) {
     let error: string | null = null
+    let line: number | null = null
     let result: unknown = null
     const args = argumentsOf(library, call, results)
     try {
       result = await caller(module, call.method, args)
     } catch (thrown) {
       error = code(thrown)
+      line = lineOf(thrown)
     }
     const tensors = tensorsIn(library, result)
     results.push(tensors)
@@ -71,6 +79,7 @@ async function callAll(library: Library, program: Program, module: Module, calle
     const looks = program.looks === 'always' || k === program.calls.length - 1
     outcomes.push({
       error,
+      line,
       result: observer.see(result),
       args: observer.see(args),
       attributes: looks ? observer.see(attributes()) : null,

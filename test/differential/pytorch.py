@@ -10,6 +10,7 @@ import collections
 import io
 import json
 import math
+import re
 import sys
 import warnings
 
@@ -153,7 +154,13 @@ def fails_in_mobile(program, last):
     """Whether a call fails in the interpreter of mobile modules, which runs every instruction of the converted file."""
     from torch.jit.mobile import _load_for_lite_interpreter
 
-    module = _load_for_lite_interpreter(io.BytesIO(base64.b64decode(program["ptl"])))
+    try:
+        module = _load_for_lite_interpreter(io.BytesIO(base64.b64decode(program["ptl"])))
+    except RuntimeError as error:
+        # a NamedTuple within another type, which it knows as little in files that PyTorch writes
+        if "Can't find definition for the type" in str(error):
+            raise Left("PyTorch cannot load its own mobile files") from error
+        raise
     earlier = []
     for k, call in enumerate(program["calls"][: last + 1]):
         storages = [torch.tensor(s["data"], dtype=DTYPES[s["dtype"]]) for s in call["storages"]]
@@ -165,29 +172,46 @@ def fails_in_mobile(program, last):
         except Exception:
             if k == last:
                 return True
+            if program["outcomes"][k]["error"] is None:
+                raise Left("PyTorch's mobile modules take no such arguments")
         earlier.append(tensors_in(result, []))
     return False
 
 
+def line_of(text):
+    """The line of the innermost function; 0 where the error says none."""
+    found = re.findall(r'File "code/__torch__.py", line (\d+)', text)
+    return int(found[-1]) if found else 0
+
+
 def run(program):
     """Where PyTorch differs; None where it does not."""
-    module = Object(torch.jit.load(io.BytesIO(base64.b64decode(program["pt"]))), program["attributes"])
+    try:
+        script = torch.jit.load(io.BytesIO(base64.b64decode(program["pt"])))
+    except RuntimeError as error:
+        if "previously had type" in str(error):
+            raise Left("PyTorch refuses the program, whose variables change their types") from error
+        raise
+    module = Object(script, program["attributes"])
     earlier = []
     for k, (call, seen) in enumerate(zip(program["calls"], program["outcomes"])):
         storages = [torch.tensor(s["data"], dtype=DTYPES[s["dtype"]]) for s in call["storages"]]
         made = {}
         args = [value_of(spec, storages, earlier, made) for spec in call["args"]]
-        error, result = None, None
+        error, error_text, result = None, "", None
         try:
             result = getattr(module.script, call["method"])(*args)
         except Exception as thrown:  # whatever it is, it is one
-            error = str(thrown).strip().split("\n")[-1]
+            error_text = str(thrown)
+            error = error_text.strip().split("\n")[-1]
         tensors = tensors_in(result, [])
         earlier.append(tensors)
         if error is not None and "INTERNAL ASSERT FAILED" in error:
             raise Left("PyTorch fails")
         if error is None and seen["error"] is not None and fails_in_mobile(program, k):
             raise Left("PyTorch leaves out what fails, since nothing uses it")
+        if error is not None and seen["line"] is not None and line_of(error_text) > seen["line"]:
+            raise Left("PyTorch fails later, since nothing uses what fails first")
         if (error is None) != (seen["error"] is None):
             return f"call {k}: {seen['error'] or 'a result'} for {error or 'a result'}"
         observer, alike = Observer(), {}

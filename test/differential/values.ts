@@ -100,7 +100,9 @@ export class Observer {
 
   private tensor(t: Tensor): Seen {
     try {
-      const data = Array.from(t.data() as Iterable<number | bigint>, Number)
+      // what data() has of halves are their bits
+      const elements = t.dtype.endsWith('float16') ? flat(t.toArray()) : t.data()
+      const data = Array.from(elements as Iterable<number | bigint>, Number)
       const { storage } = t as unknown as { storage: unknown }
       let at = this.memory.get(storage)
       if (at === undefined) this.memory.set(storage, (at = this.memory.size))
@@ -110,4 +112,8 @@ export class Observer {
       throw error
     }
   }
+}
+
+function flat(value: unknown): unknown[] {
+  return Array.isArray(value) ? (value as unknown[]).flatMap(flat) : [value]
 }

@@ -108,10 +108,10 @@ SPECIAL = {
     "git": dict(),
     "gemma4_text": dict(global_head_dim=16),
     "gemma4_unified_text": dict(global_head_dim=16),
+    # attention over what an index selects goes by the data, which PyTorch cannot trace
     "qwen4_exp_text": dict(
         hc_count=2, hc_lowrank=8, ple_layer_ids=[1], ple_embed_dim=16, ngram_vocab_size_base=64, make_ngram_vocab_size_divisible_by=8, split_ngram_parts=4,
-        heads_per_ngram=2, indexer_n_heads=2, indexer_kv_heads=1, indexer_head_dim=8, indexer_budget=4, indexer_compress_ratio=2,
-        eos_token_id=2,
+        heads_per_ngram=2, layer_types=["linear_attention", "linear_attention"], eos_token_id=2,
     ),
     "cosmos3_edge_text": dict(rope_parameters={"rope_type": "default", "rope_theta": 1e8, "mrope_section": [2, 1, 1]}),
     "sam_vision_model": dict(output_channels=HIDDEN, num_pos_feats=HIDDEN // 2),

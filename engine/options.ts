@@ -34,6 +34,8 @@ export interface LoadOptions {
    * any method of a file without one, comes to such an operator on every path; elsewhere `module.missing` names them, and a call that comes to one throws.
    */
   readonly strict?: boolean
+  /** Files with data that belong to the model, as paths or bytes: the `.ptd` files of a `.pte`. One beside the model with its name is found without. */
+  readonly data?: readonly (string | Uint8Array | ArrayBuffer)[]
   /** Gives the load up once it is aborted: while bytes are waited for, and between the steps of reading them. */
   readonly signal?: AbortSignal
   /** Receives what the model warns about, and that it is in training mode, once, where it has layers that go by that; the console by default. */

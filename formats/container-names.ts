@@ -3,6 +3,7 @@ const CONTAINERS: Readonly<Record<string, string>> = {
   pt2: 'program of torch.export',
   torchscript: 'zip with code',
   ff: 'flatbuffer',
+  pte: 'program of ExecuTorch',
   ptlc: 'compiled ahead',
 }
 

@@ -7,6 +7,7 @@ import { enterScope } from '../runtime/tensor/scope.js'
 import { type Openable, openSource } from './containers/bytes.js'
 import { OpenedFile } from './containers/opened-file.js'
 import { ValueBudget } from './containers/value-budget.js'
+import { openCompanions } from './reading/companions.js'
 import { checkNesting } from './reading/nesting.js'
 import type { OpenOptions, ReadOptions } from './reading/read-options.js'
 import { TensorPool } from './reading/tensor-pool.js'
@@ -67,7 +68,10 @@ export function* readProgram(
       enterScope(before)
     }
   }
-  const parsed = step(() => format.read(file, { format: format.extension, pool, budget, limits: options.limits }))
+  const parsed = step(() => {
+    const data = openCompanions(source, format.dataExtension, options)
+    return format.read(file, { format: format.extension, pool, budget, limits: options.limits, data })
+  })
   yield operatorsReady(parsed.functions, parsed.operatorVersion)
   step(() => {
     checkNesting(parsed.functions.flatMap((fn) => fn.constants))

@@ -16,12 +16,6 @@ const ELSEWHERE = `this runtime runs what PyTorch writes: ${EXPORT}, from the Py
 const BEGINNINGS: readonly { readonly at: number; readonly text: string; readonly is: string; readonly advice: string }[] = [
   { at: 4, text: 'TFL3', is: 'a TensorFlow Lite model (.tflite)', advice: ELSEWHERE },
   { at: 4, text: 'ORTM', is: 'an ONNX Runtime model (.ort)', advice: ELSEWHERE },
-  ...['ET12', 'EH12'].map((text) => ({
-    at: text === 'ET12' ? 4 : 8,
-    text,
-    is: 'an ExecuTorch program (.pte)',
-    advice: 'save the exported program itself, before it is lowered: torch.export.save(exported, "model.pt2")',
-  })),
   { at: 0, text: '\x89HDF\r\n\x1a\n', is: 'an HDF5 file, as Keras writes them (.h5)', advice: ELSEWHERE },
   {
     at: 0,

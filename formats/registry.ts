@@ -5,6 +5,7 @@ import type { OpenedFile } from './containers/opened-file.js'
 import { read as readFf } from './ff/read.js'
 import { writeFf } from './ff/write.js'
 import { read as readPt2 } from './pt2/read.js'
+import { read as readPte } from './pte/read.js'
 import { read as readPtl } from './ptl/read.js'
 import { writePtl } from './ptl/write.js'
 import { PLAN_MAGIC } from './ptlc/magic.js'
@@ -27,6 +28,8 @@ interface Row {
 export interface ProgramFormat extends Row {
   readonly holds: 'program'
   readonly read: ProgramReader
+  /** The end of the names of files with data that belong to its files, of which one may stand beside a model under its name. */
+  readonly dataExtension?: string
   /** Writes a file with a program, whatever format that is from; absent where only PyTorch writes them. */
   readonly write?: ProgramWriter
 }
@@ -71,6 +74,15 @@ const FORMATS: readonly Format[] = [
     matches: ({ head }) => head.startsWith('PTMF', 4),
     read: readFf,
     write: writeFf,
+  },
+  {
+    name: 'pte',
+    extension: '.pte',
+    holds: 'program',
+    // the second is a program with its test cases
+    matches: ({ head }) => head.startsWith('ET12', 4) || head.startsWith('BP08', 4),
+    read: readPte,
+    dataExtension: '.ptd',
   },
   {
     name: 'ptlc',

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { openEngine } from '../engine/open.js'
 import type { LoadOptions } from '../engine/options.js'
 import { type Openable, openSource } from '../formats/containers/bytes.js'
@@ -53,6 +54,12 @@ async function loadSteps(source: Openable, options: LoadOptions, signal: AbortSi
   }
 }
 
+/** Paths or bytes. */
+function listOfSources(value: unknown): string | null {
+  const isSource = (item: unknown): boolean => typeof item === 'string' || types.isUint8Array(item) || types.isArrayBuffer(item)
+  return Array.isArray(value) && value.every(isSource) ? null : 'a list of paths or bytes'
+}
+
 /** Throws INVALID_ARGUMENT for options that there are not. `where` names the function. */
 export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): void {
   const tests = {
@@ -62,6 +69,7 @@ export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): 
     verify: boolean,
     eval: boolean,
     strict: boolean,
+    data: listOfSources,
     limits: limitsTest(where, { objects: count }),
     signal: isSignal,
     onWarning: callback,

@@ -1,5 +1,5 @@
 import type { Argument, Graph, GraphNode } from './graph.js'
-import type { CodeBuilder } from './code-builder.js'
+import type { CodeBuilder } from '../exported/code-builder.js'
 import { damaged } from '../../program/file-error.js'
 import { pushAny, typeOf } from './push.js'
 import { type Place, Scope, type ValueKind } from './scope.js'

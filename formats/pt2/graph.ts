@@ -1,5 +1,5 @@
 import type { Value } from '../../runtime/tensor/value.js'
-import type { Deferred } from './json.js'
+import type { Deferred } from '../exported/json.js'
 
 /** Types of symbolic values and of constants in a graph. */
 export type ScalarKind = 'int' | 'float' | 'bool'

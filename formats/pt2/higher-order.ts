@@ -1,7 +1,7 @@
 import { castGraph } from './autocast.js'
 import { functionalized } from './functionalized.js'
 import type { Argument, Graph, GraphNode } from './graph.js'
-import type { CodeBuilder } from './code-builder.js'
+import type { CodeBuilder } from '../exported/code-builder.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 import { type EmitNodes, GraphEmitter, itemsOf } from './graph-emitter.js'
 import { LoopEmitter } from './loop-emitter.js'

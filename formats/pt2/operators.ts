@@ -1,7 +1,7 @@
 import { findOperator, type OperatorEntry } from '../../runtime/operators/registry.js'
 import type { SchemaArgument } from '../../runtime/operators/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
-import type { CodeBuilder } from './code-builder.js'
+import type { CodeBuilder } from '../exported/code-builder.js'
 import { damaged, guarded } from '../../program/file-error.js'
 import { atenOfPrim } from './prims.js'
 import { pushAny, pushTyped, typeOf } from './push.js'

@@ -1,19 +1,20 @@
 import type { FunctionCode } from '../../program/code.js'
 import { DType, type DTypeName } from '../../runtime/tensor/dtype.js'
-import { type CallArgument, callArguments, flatArguments, type Leaf, putTogether, schemaArgument, takeApart } from './arguments.js'
-import { InputChecks, type Range } from './checks.js'
-import { CodeBuilder } from './code-builder.js'
-import { type Expression, textOfExpression } from './expression.js'
+import { type CallArgument, callArguments, flatArguments, type Leaf, putTogether, schemaArgument, takeApart } from '../exported/arguments.js'
+import { InputChecks, type Range } from '../exported/checks.js'
+import { CodeBuilder } from '../exported/code-builder.js'
+import { type Expression, textOfExpression } from '../exported/expression.js'
 import type { Argument, Graph, GraphNode } from './graph.js'
 import { emitHigherOrder, higherOrderName } from './higher-order.js'
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
+import { leafType } from './leaf-type.js'
 import type { ArgumentInfo, Dimension } from '../../program/signature-info.js'
 import { emitOperator, operatorName, writesInPlace } from './operators.js'
 import { Scope } from './scope.js'
 import type { GraphSignature } from './signature.js'
 import { emitSymbolic, isSymbolic } from './symbolic.js'
 import type { MetaOf } from './tensor-meta.js'
-import { type CallTrees, leavesOf, type Tree } from './tree.js'
+import { type CallTrees, leavesOf, type Tree } from '../exported/tree.js'
 
 /** An exported program, checked as far as its text goes. */
 export interface ExportedProgram {
@@ -148,7 +149,7 @@ class ProgramCompiler {
       places.forEach((leaf, at) => this.takeLeaf(leaf, leaves[at]!))
       return schemaArgument(
         arg,
-        leaves.map(({ input }) => input),
+        leaves.map(({ input }) => leafType(input)),
       )
     })
     checks.relations(program.ranges, program.guards)

@@ -1,7 +1,7 @@
 import { Float } from '../../runtime/tensor/scalar.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { Argument } from './graph.js'
-import type { CodeBuilder } from './code-builder.js'
+import type { CodeBuilder } from '../exported/code-builder.js'
 import { damaged } from '../../program/file-error.js'
 import type { Scope, ValueKind } from './scope.js'
 

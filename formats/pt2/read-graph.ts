@@ -3,9 +3,9 @@ import { Device } from '../../runtime/tensor/value.js'
 import { layoutOf, memoryFormatOf, scalarTypeOf } from './enums.js'
 import { type Argument, type Graph, type GraphNode, MAX_GRAPHS, type NodeInput, type ScalarKind } from './graph.js'
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
-import { Deferred, type Json } from './json.js'
+import { Deferred, type Json } from '../exported/json.js'
 import { withMaps } from './vmap.js'
-import { booleanOf, countOf, floatOf, integerOf, listOf, objectOf, textOf, unexpectedJson, variantOf } from './json-values.js'
+import { booleanOf, countOf, floatOf, integerOf, listOf, objectOf, textOf, unexpectedJson, variantOf } from '../exported/json-values.js'
 
 /** Fields of graphs that are passed over until something asks for them: they are most of a file. */
 export const DEFERRED_FIELDS: ReadonlySet<string> = new Set([

@@ -1,14 +1,14 @@
-import type { Range } from './checks.js'
+import type { Range } from '../exported/checks.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import { guarded, unsupported, damaged } from '../../program/file-error.js'
-import { Deferred, type Json, JsonReader, type JsonObject } from './json.js'
-import { countOf, integerOf, listOf, objectOf, textOf } from './json-values.js'
-import { parseSympy } from './parse-expression.js'
+import { Deferred, type Json, JsonReader, type JsonObject } from '../exported/json.js'
+import { countOf, integerOf, listOf, objectOf, textOf } from '../exported/json-values.js'
+import { parseSympy } from '../exported/parse-expression.js'
 import type { ExportedProgram } from './program.js'
 import { DEFERRED_FIELDS, readGraph } from './read-graph.js'
 import { readSignature } from './signature.js'
 import { type MetaOf, readTensorMeta, type TensorMeta } from './tensor-meta.js'
-import { readCallTrees, readTupleFields } from './tree.js'
+import { readCallTrees, readTupleFields } from '../exported/tree.js'
 
 const SCHEMA = { first: 7, last: 8 }
 /** The operator version of PyTorch 1.13 and later, where a program does not say. */

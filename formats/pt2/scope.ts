@@ -1,5 +1,5 @@
 import type { Argument, Graph, ScalarKind } from './graph.js'
-import type { CodeBuilder } from './code-builder.js'
+import type { CodeBuilder } from '../exported/code-builder.js'
 import { damaged } from '../../program/file-error.js'
 
 export type ValueKind = 'Tensor' | ScalarKind | 'str' | 'None' | 'token'

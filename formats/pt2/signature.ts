@@ -1,7 +1,7 @@
 import type { Argument } from './graph.js'
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
-import type { Json } from './json.js'
-import { listOf, objectOf, textOf, variantOf } from './json-values.js'
+import type { Json } from '../exported/json.js'
+import { listOf, objectOf, textOf, variantOf } from '../exported/json-values.js'
 import { readArgument } from './read-graph.js'
 
 /** What an input of the graph is. */

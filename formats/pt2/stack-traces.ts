@@ -3,7 +3,7 @@ import { pace } from '../../runtime/pace.js'
 import type { GraphNode } from './graph.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import type { DebugInfo } from '../../program/program.js'
-import { JsonReader } from './json.js'
+import { JsonReader } from '../exported/json.js'
 import type { CompiledProgram } from './program.js'
 
 const WANTED: ReadonlySet<string> = new Set(['stack_trace'])

@@ -1,5 +1,5 @@
 import type { GraphNode, ScalarKind } from './graph.js'
-import type { CodeBuilder } from './code-builder.js'
+import type { CodeBuilder } from '../exported/code-builder.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 import { pushAny, typeOf } from './push.js'
 import type { Scope } from './scope.js'

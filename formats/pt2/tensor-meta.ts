@@ -1,9 +1,9 @@
 import { scalarTypeOf, layoutOf, STRIDED } from './enums.js'
-import type { Expression } from './expression.js'
+import type { Expression } from '../exported/expression.js'
 import { damaged, MAX_RANK, unsupported } from '../../program/file-error.js'
-import type { Json } from './json.js'
-import { countOf, listOf, objectOf, textOf, variantOf } from './json-values.js'
-import { parseSympy } from './parse-expression.js'
+import type { Json } from '../exported/json.js'
+import { countOf, listOf, objectOf, textOf, variantOf } from '../exported/json-values.js'
+import { parseSympy } from '../exported/parse-expression.js'
 
 /** A tensor as the schema's TensorMeta describes it. Sizes are null where the expression is of an unknown form. */
 export interface TensorMeta {

@@ -5,8 +5,8 @@ import type { ValueBudget } from '../containers/value-budget.js'
 import type { ZipArchive } from '../containers/zip/archive.js'
 import type { TensorPool } from '../reading/tensor-pool.js'
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
-import { JsonReader } from './json.js'
-import { booleanOf, objectOf, textOf } from './json-values.js'
+import { JsonReader } from '../exported/json.js'
+import { booleanOf, objectOf, textOf } from '../exported/json-values.js'
 import { fixedSizes, readTensorMeta, type TensorMeta } from './tensor-meta.js'
 
 /** What elements of any type need: tensors of several may view one record. */

@@ -2,6 +2,7 @@ import type { FunctionCode } from '../../program/code.js'
 import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
 import { unsupported } from '../../program/file-error.js'
 import type { Program } from '../../program/program.js'
+import type { ByteSource } from '../containers/bytes.js'
 import type { OpenedFile } from '../containers/opened-file.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import type { ReadLimits } from './read-options.js'
@@ -29,6 +30,8 @@ export interface Reading {
   /** Counts what the file's values take. */
   readonly budget: ValueBudget
   readonly limits: ReadLimits | undefined
+  /** Files with data that belong to it. */
+  readonly data?: readonly ByteSource[]
 }
 
 /** Reads the program of a file of one format. Throws INVALID_FILE where it is damaged, UNSUPPORTED_FILE where it asks for what there is not. */

@@ -1,3 +1,5 @@
+import type { Openable } from '../containers/bytes.js'
+
 /** How a model file is opened. */
 export interface OpenOptions {
   /** false: the file is read into memory; see openSource. */
@@ -9,6 +11,8 @@ export interface OpenOptions {
 /** How a model file is read. */
 export interface ReadOptions extends OpenOptions {
   readonly limits?: ReadLimits
+  /** Files with data that belong to the model. */
+  readonly data?: readonly Openable[]
 }
 
 /** What reading one file may take. */

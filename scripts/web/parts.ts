@@ -214,9 +214,9 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
           placeOf('compiler/record/recorder.ts', 'recorderOf'),
         ]),
       ]
-      const readers = ['ptl', 'ff', 'pt2', 'torchscript'].map((format): [string, string[]] => [
+      const readers = ['ptl', 'ff', 'pt2', 'pte', 'torchscript'].map((format): [string, string[]] => [
         format,
-        [...partsOf([placeOf(`formats/${format}/read.ts`, 'read')]), ...(format === 'pt2' || format === 'torchscript' ? ['table'] : [])],
+        [...partsOf([placeOf(`formats/${format}/read.ts`, 'read')]), ...(format === 'ptl' || format === 'ff' ? [] : ['table'])],
       ])
       const plans: [string, string[]] = ['ptlc', [...compiler, ...partsOf([placeOf('engine/load-plans.ts', 'loadPlans')])]]
       const functions = reach

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** What all formats share. */
-const SHARED = ['formats/reading', 'formats/writing', 'formats/containers']
+const SHARED = ['formats/exported', 'formats/reading', 'formats/writing', 'formats/containers']
 /** A room for each format. */
 const FORMATS = readdirSync(join(root, 'formats'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

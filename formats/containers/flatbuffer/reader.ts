@@ -13,6 +13,9 @@ const MAX_GROWTH = 8
 const ITEM_BYTES = 8
 const TABLE_BYTES = 64
 
+/** What a flatbuffer is read from: a file, or a part of one. */
+export type FlatBytes = Pick<ByteSource, 'label' | 'size' | 'resident' | 'read'>
+
 /** A vector whose elements lie inside the file. */
 export interface FlatVector {
   /** Offset of the first element in the file. */
@@ -33,7 +36,7 @@ export class FlatReader {
 
   /** `objects`: how many there may be, in place of the number that goes with the size of the file; `values` counts them, too. */
   constructor(
-    private readonly source: ByteSource,
+    private readonly source: FlatBytes,
     objects?: number,
     private readonly values?: ValueBudget,
   ) {
@@ -115,6 +118,10 @@ export class FlatReader {
     return toInt(this.page(at, 8).readBigInt64LE(this.inPage(at)))
   }
 
+  float32(at: number): number {
+    return this.page(at, 4).readFloatLE(this.inPage(at))
+  }
+
   float64(at: number): number {
     return this.page(at, 8).readDoubleLE(this.inPage(at))
   }
@@ -181,6 +188,17 @@ export class FlatTable {
   uint32(field: number, missing = 0): number {
     const at = this.at(field, 4)
     return at === 0 ? missing : this.reader.uint32(at)
+  }
+
+  int64(field: number, missing: Int = 0): Int {
+    // some writers give a table the vtable of a shorter one with the same fields; what is read is in the file anyway
+    const at = this.at(field, 4)
+    return at === 0 ? missing : this.reader.int64(at)
+  }
+
+  float32(field: number, missing = 0): number {
+    const at = this.at(field, 4)
+    return at === 0 ? missing : this.reader.float32(at)
   }
 
   float64(field: number, missing = 0): number {

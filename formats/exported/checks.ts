@@ -4,7 +4,14 @@ import type { Leaf } from './arguments.js'
 import type { CodeBuilder, Label } from './code-builder.js'
 import { type Expression, isCondition, isSound, linearIn, namesIn, OPERATORS, textOfExpression } from './expression.js'
 import { parseGuard } from './parse-expression.js'
-import type { TensorMeta } from './tensor-meta.js'
+
+/** What a program says of a tensor that it takes. */
+export interface TensorForm {
+  /** c10::ScalarType number. */
+  readonly scalarType: number
+  /** null where the expression is of an unknown form. */
+  readonly sizes: readonly (Expression | null)[]
+}
 
 /** Least and largest value of a symbol; null where there is no limit. */
 export interface Range {
@@ -45,7 +52,7 @@ export class InputChecks {
     private readonly method: string,
   ) {}
 
-  tensor({ path, register }: Leaf, { scalarType, sizes }: TensorMeta): void {
+  tensor({ path, register }: Leaf, { scalarType, sizes }: TensorForm): void {
     const { builder } = this
     const dtype = DTYPE_NAMES.get(scalarType)
     if (dtype !== undefined) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { leavesOf, readTree, type Tree } from '../../formats/pt2/tree.js'
+import { leavesOf, readTree, type Tree } from '../../formats/exported/tree.js'
 import { ValueBudget } from '../../formats/containers/value-budget.js'
 
 const leaf = { type: null, context: null, children_spec: [] }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { isCondition, isSound, linearIn, namesIn, textOfExpression } from '../../formats/pt2/expression.js'
-import { parseGuard, parseSympy } from '../../formats/pt2/parse-expression.js'
+import { isCondition, isSound, linearIn, namesIn, textOfExpression } from '../../formats/exported/expression.js'
+import { parseGuard, parseSympy } from '../../formats/exported/parse-expression.js'
 
 t.test('sizes as sympy prints them', (t) => {
   const s = "Symbol('s0', positive=True, integer=True)"

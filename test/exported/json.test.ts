@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Deferred, JsonReader } from '../../formats/pt2/json.js'
+import { Deferred, JsonReader } from '../../formats/exported/json.js'
 import { ValueBudget } from '../../formats/containers/value-budget.js'
 
 const reader = (text: string | Buffer, objects = 100_000): JsonReader => new JsonReader(Buffer.from(text), new ValueBudget(0, objects))

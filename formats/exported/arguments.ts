@@ -1,6 +1,6 @@
 import type { FunctionArgument } from '../../program/code.js'
+import type { Value } from '../../runtime/tensor/value.js'
 import type { CodeBuilder } from './code-builder.js'
-import type { Argument } from './graph.js'
 import { damaged } from '../../program/file-error.js'
 import type { Tree, TreeKey } from './tree.js'
 
@@ -37,20 +37,24 @@ export function flatArguments(count: number, names: readonly string[]): CallArgu
   return Array.from({ length: count }, (_, i) => ({ name: names[i] ?? `arg${i}`, tree: { kind: 'leaf' } }))
 }
 
-/** What a schema says of an argument; `leaves` are the inputs in it. */
-export function schemaArgument({ name, tree }: CallArgument, leaves: readonly Argument[]): FunctionArgument {
-  const [leaf] = leaves
-  const isConstant = tree.kind === 'leaf' && (leaf?.kind === 'none' || leaf?.kind === 'constant')
-  return { name, type: typeText(tree, leaves), default: isConstant ? (leaf.kind === 'constant' ? leaf.value : null) : undefined }
+/** What a schema says of one value: its type, and the value itself where it can be no other. */
+export interface LeafType {
+  readonly type: string
+  readonly default?: Value
+}
+
+/** What a schema says of an argument; `leaves` are the values in it. */
+export function schemaArgument({ name, tree }: CallArgument, leaves: readonly LeafType[]): FunctionArgument {
+  return { name, type: typeText(tree, leaves), default: tree.kind === 'leaf' ? leaves[0]?.default : undefined }
 }
 
 /** The type text of a tree: of containers of several types `Any`, whose values the code looks at. */
-function typeText(tree: Tree, leaves: readonly Argument[]): string {
+function typeText(tree: Tree, leaves: readonly LeafType[]): string {
   let next = 0
   const of = (node: Tree): string => {
     switch (node.kind) {
       case 'leaf':
-        return leafType(leaves[next++])
+        return leaves[next++]?.type ?? 'Any'
       case 'tuple':
         return `Tuple[${node.children.map(of).join(', ')}]`
       case 'list':
@@ -70,19 +74,6 @@ function typeText(tree: Tree, leaves: readonly Argument[]): string {
 function commonType(types: readonly string[], container: (type: string) => string): string {
   const [first] = types
   return first !== undefined && types.every((type) => type === first) ? container(first) : 'Any'
-}
-
-function leafType(leaf: Argument | undefined): string {
-  switch (leaf?.kind) {
-    case 'tensor':
-      return 'Tensor'
-    case 'symbol':
-      return leaf.type
-    case 'constant':
-      return leaf.type === 'int' || leaf.type === 'float' || leaf.type === 'bool' || leaf.type === 'str' ? leaf.type : 'Any'
-    default:
-      return 'Any'
-  }
 }
 
 /** Takes the values at the leaves of an argument, which is in `register`, apart; each gets a register. */

@@ -1,0 +1,23 @@
+import type { ByteSource } from '../containers/bytes.js'
+import { FilePart } from '../containers/file-part.js'
+import { FlatReader, type FlatTable } from '../containers/flatbuffer/reader.js'
+import type { ValueBudget } from '../containers/value-budget.js'
+import { Field } from './schema.js'
+
+/** The identifier of a bundled program. */
+export const BUNDLE = 'BP08'
+
+/** A program, and the test cases that are bundled with it by method. */
+export interface OpenedProgram {
+  readonly program: FilePart
+  readonly suites: readonly FlatTable[]
+}
+
+/** The program of a file: a `.pte`, or one that is bundled with test cases. */
+export function openBundle(source: ByteSource, budget: ValueBudget): OpenedProgram {
+  const file = FilePart.whole(source)
+  if (source.head.toString('latin1', 4, 8) !== BUNDLE) return { program: file, suites: [] }
+  const root = new FlatReader(file, undefined, budget).root()
+  const { start, length } = root.vector(Field.bundle.program, 1)
+  return { program: file.part(start, length), suites: root.tables(Field.bundle.suites) }
+}

@@ -1,0 +1,97 @@
+import type { Effects, Values } from './kernel.js'
+import { isSameForm } from './form.js'
+import { elementCount, type Plan, type PlanValue, type TensorValue } from './plan.js'
+
+/**
+ * The variables of a method. Tensors are told apart by where a plan puts them: values at one place in memory are one variable, since the plan leaves out views that
+ * change nothing but sizes, and reads what was written as one value as another. Values that moves bind anew, or that have no place, are variables by themselves, as are
+ * numbers that the program computes. A constant is none.
+ */
+export class Variables implements Values {
+  private readonly keys: readonly (string | null)[]
+  private readonly forms = new Map<string, number>()
+  private readonly canonical: readonly number[]
+  /** Values that instructions write. */
+  private readonly written = new Set<number>()
+
+  constructor(private readonly plan: Plan) {
+    const bound = new Set(plan.instructions.flatMap((item) => (item.kind === 'move' ? [item.to] : [])))
+    this.keys = plan.values.map((value, i) => (value.kind === 'tensor' ? placeKey(value, i, bound.has(i)) : null))
+    this.canonical = plan.values.map((value, i) => (value.kind === 'tensor' ? this.formOf(value, i) : i))
+  }
+
+  private formOf({ scalarType, sizes, dimOrder, isDynamic }: TensorValue, index: number): number {
+    const text = `${scalarType} ${sizes.join()} ${dimOrder.join()} ${isDynamic}`
+    const known = this.forms.get(text)
+    if (known === undefined) this.forms.set(text, index)
+    return known ?? index
+  }
+
+  value(index: number): PlanValue {
+    return this.plan.values[index]!
+  }
+
+  tensor(index: number): TensorValue {
+    return this.plan.values[index] as TensorValue
+  }
+
+  /** The first value of the same form. */
+  likeOf(index: number): number {
+    return this.canonical[index]!
+  }
+
+  /** What an instruction, or the caller, gives a value. */
+  markWritten(indices: Iterable<number>): void {
+    for (const index of indices) this.written.add(index)
+  }
+
+  /** null for constants. */
+  keyOf(index: number): string | null {
+    const value = this.value(index)
+    if (value.kind === 'tensor') return this.keys[index]!
+    return this.written.has(index) && value.kind !== 'ints' && value.kind !== 'tensors' ? `v${index}` : null
+  }
+
+  keysOf(indices: readonly number[]): string[] {
+    const keys = new Set<string>()
+    for (const index of indices)
+      for (const item of this.items(index)) {
+        const key = this.keyOf(item)
+        if (key !== null) keys.add(key)
+      }
+    return [...keys]
+  }
+
+  items(index: number): readonly number[] {
+    const value = this.value(index)
+    if (value.kind === 'ints') return value.items
+    return value.kind === 'tensors' ? value.items.filter((item) => item !== null) : [index]
+  }
+
+  isTensor(index: number): boolean {
+    return this.value(index).kind === 'tensor'
+  }
+
+  isPlaced(index: number): boolean {
+    const value = this.value(index)
+    return value.kind === 'tensor' && value.place !== null && this.keys[index]?.startsWith('m') === true
+  }
+
+  isAlike(a: number, b: number): boolean {
+    const [one, other] = [this.value(a), this.value(b)]
+    return one.kind === 'tensor' && other.kind === 'tensor' && !one.isDynamic && !other.isDynamic && isSameForm(one, other)
+  }
+}
+
+function placeKey(value: TensorValue, index: number, isBound: boolean): string | null {
+  const { data, place, name, sizes } = value
+  if (isBound) return `v${index}`
+  if (place === null) return data !== null ? null : name !== '' ? `n${name}` : `v${index}`
+  // what has no elements shares its place with others
+  return elementCount(sizes) === 0 ? `e${index}` : `m${place.memory}:${place.offset}`
+}
+
+/** All that a call comes to, by keys of variables. */
+export function updatedKeys(effects: Effects, variables: Variables): string[] {
+  return variables.keysOf(effects.updates ?? [])
+}

@@ -65,7 +65,7 @@ function liveBehind(code: Int32Array, blocks: readonly Block[], kept: number): S
     for (const next of blocks[at]!.next) for (const register of before[next]!) set.add(register)
     return set
   }
-  for (let isFinal = false; !isFinal; ) {
+  for (let isFinal = false; !isFinal;) {
     isFinal = true
     for (let at = blocks.length - 1; at >= 0; at--) {
       const { first, end } = blocks[at]!

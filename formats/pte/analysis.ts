@@ -72,9 +72,10 @@ function nextOf(item: Instruction, at: number, { values }: Plan, variables: Vari
 function sharedIn(effects: readonly Effects[], variables: Variables): Set<string> {
   const shared = new Set(effects.flatMap(({ updates }) => variables.keysOf(updates ?? [])))
   const pairs = effects.flatMap(({ aliases }) => (aliases ?? []).map((pair) => pair.map((index) => variables.keyOf(index))))
-  for (let before = -1; before < shared.size; ) {
+  for (let before = -1; before < shared.size;) {
     before = shared.size
-    for (const pair of pairs) if (pair.some((key) => key !== null && shared.has(key))) for (const key of pair) if (key !== null) shared.add(key)
+    for (const pair of pairs)
+      if (pair.some((key) => key !== null && shared.has(key))) for (const key of pair) if (key !== null) shared.add(key)
   }
   return shared
 }

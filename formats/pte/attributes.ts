@@ -21,7 +21,8 @@ const LACKING: Readonly<Record<number, string>> = {
 /** Bytes of a tensor's elements. Throws UNSUPPORTED_FILE for a dtype that this runtime has not got. */
 export function byteSizeOf({ scalarType, sizes }: Pick<Form, 'scalarType' | 'sizes'>): number {
   const lacking = LACKING[scalarType]
-  if (lacking !== undefined) throw unsupported(`a tensor of ${lacking}, which this runtime has not got; export the model with another dtype`)
+  if (lacking !== undefined)
+    throw unsupported(`a tensor of ${lacking}, which this runtime has not got; export the model with another dtype`)
   if (!KNOWN.has(scalarType) || isQuantized(scalarType as DType)) throw damaged(`a tensor of scalar type number ${scalarType}`)
   const bytes = elementCount(sizes) * itemSize(scalarType as DType)
   if (!Number.isSafeInteger(bytes)) throw damaged(`a tensor of the sizes [${sizes.join(', ')}]`)

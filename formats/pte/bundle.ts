@@ -17,7 +17,7 @@ export interface OpenedProgram {
 export function openBundle(source: ByteSource, budget: ValueBudget): OpenedProgram {
   const file = FilePart.whole(source)
   if (source.head.toString('latin1', 4, 8) !== BUNDLE) return { program: file, suites: [] }
-  const root = new FlatReader(file, undefined, budget).root()
+  const root = new FlatReader(file, undefined, budget, true).root()
   const { start, length } = root.vector(Field.bundle.program, 1)
   return { program: file.part(start, length), suites: root.tables(Field.bundle.suites) }
 }

@@ -23,7 +23,7 @@ export class SegmentedFile {
     const base = length === 0 ? 0 : number64(file, 24)
     const flat = file.part(0, size)
     if (length >= EXTENDED.withSegments && base > 0) file.part(base, number64(file, 32))
-    const root = new FlatReader(flat, objects, budget).root()
+    const root = new FlatReader(flat, objects, budget, true).root()
     return new SegmentedFile(root, segmentsOf(root, Field.program.segments, file, base))
   }
 
@@ -33,7 +33,7 @@ export class SegmentedFile {
     const [start, size, base] = [number64(file, 16), number64(file, 24), number64(file, 32)]
     // its offsets count from where the flatbuffer begins, which is the start of the file
     if (start !== 0 && file.size < start + size) throw damaged('its header names a flatbuffer outside of it')
-    const root = new FlatReader(file.part(0, Math.max(start + size, 8)), undefined, budget).root()
+    const root = new FlatReader(file.part(0, Math.max(start + size, 8)), undefined, budget, true).root()
     return new SegmentedFile(root, segmentsOf(root, Field.flatTensor.segments, file, base))
   }
 

@@ -43,7 +43,7 @@ export class Flow {
   /** Variables that some path reads before it writes them. `results` are read at the end. */
   liveAtStart(results: readonly string[]): ReadonlySet<string> {
     const live = this.blocks.map(() => new Set<string>())
-    for (let isFinal = false; !isFinal; ) {
+    for (let isFinal = false; !isFinal;) {
       isFinal = true
       for (let at = this.blocks.length - 1; at >= 0; at--) {
         const { first, end, next } = this.blocks[at]!

@@ -4,7 +4,10 @@ import type { TensorValue } from './plan.js'
 export type Form = Pick<TensorValue, 'scalarType' | 'sizes' | 'dimOrder' | 'isDynamic'>
 
 export function isSameForm(a: Form, b: Form): boolean {
-  return a === b || (a.scalarType === b.scalarType && isSame(a.sizes, b.sizes) && (isSame(a.dimOrder, b.dimOrder) || (isOrdered(a) && isOrdered(b))))
+  return (
+    a === b ||
+    (a.scalarType === b.scalarType && isSame(a.sizes, b.sizes) && (isSame(a.dimOrder, b.dimOrder) || (isOrdered(a) && isOrdered(b))))
+  )
 }
 
 export function isSame(a: readonly number[], b: readonly number[]): boolean {

@@ -23,6 +23,7 @@ export interface Values {
   /** The values that a value is made of: the items of a list, or itself. */
   items(index: number): readonly number[]
   isTensor(index: number): boolean
+  isNone(index: number): boolean
   /** Both are of one form, and none is dynamic. */
   isAlike(a: number, b: number): boolean
   /** It has memory of its own. */

@@ -13,6 +13,25 @@ const LIST = /^(.*)\[\d*\]$/
 /** Names of the elements of lists, as TorchScript has them. */
 const ELEMENTS: Readonly<Record<string, string>> = { SymInt: 'int', SymBool: 'bool', Scalar: 'number', ScalarType: 'int' }
 
+/** Kinds of the numbers that schemas' types stand for. */
+const NUMBERS: Readonly<Record<string, Kind>> = {
+  int: 'int',
+  SymInt: 'int',
+  float: 'float',
+  bool: 'bool',
+  Scalar: 'number',
+  number: 'number',
+}
+/** What makes a number one of another kind. */
+const CASTS: Readonly<Partial<Record<Kind, Readonly<Partial<Record<Kind, string>>>>>> = {
+  int: { float: 'aten::Int.float', bool: 'aten::Int.bool', number: 'aten::Int.Scalar' },
+  float: { int: 'aten::Float.int', bool: 'aten::Float.bool', number: 'aten::Float.Scalar' },
+  bool: { int: 'aten::Bool.int', float: 'aten::Bool.float' },
+}
+
+/** What a value is: a number of a kind that is not known before it is computed is a 'number'. */
+export type Kind = PlanValue['kind'] | 'number'
+
 /** What a variable that outlives a call is: the attribute that holds it, and the value whose form that has. */
 export interface State {
   readonly slot: number
@@ -22,6 +41,8 @@ export interface State {
 /** Writes values of a plan onto the stack, and what is on it into them. */
 export class MethodEmitter {
   private readonly registers = new Map<string, number>()
+  /** Of numbers that were computed. */
+  private readonly kinds = new Map<number, Kind>()
   /** Of rows that loops make, by their results. */
   private readonly rows = new Map<number, number>()
   /** The form of what variables hold, by the value that it was written as. */
@@ -45,6 +66,12 @@ export class MethodEmitter {
     const value = this.value(index)
     if (value.kind !== 'tensor') throw damaged(`expected a tensor as value ${index}, found ${value.kind}`)
     return value
+  }
+
+  /** What is in a value: numbers that are computed may be of another kind than their place in the file says. */
+  kindOf(index: number): Kind {
+    const { kind } = this.value(index)
+    return this.kinds.get(index) ?? (kind === 'none' && this.variables.keyOf(index) !== null ? 'number' : kind)
   }
 
   /** From here on variables hold this: another path leads here. */
@@ -109,7 +136,10 @@ export class MethodEmitter {
       case 'tensors':
         return this.pushItems(value.items, value.items.includes(null) ? 'Optional[Tensor]' : 'Tensor')
       case 'floats':
-        return this.pushConstants(value.values.map((item) => new Float(item)), 'float')
+        return this.pushConstants(
+          value.values.map((item) => new Float(item)),
+          'float',
+        )
       case 'bools':
         return this.pushConstants(value.values, 'bool')
       default:
@@ -150,7 +180,7 @@ export class MethodEmitter {
     }
     const list = LIST.exec(type)
     if (list !== null) return this.pushList(index, value, list[1]!)
-    const isVariable = this.variables.keyOf(index) !== null
+    if (this.variables.keyOf(index) !== null && value.kind !== 'tensor') return this.pushNumber(index, type)
     switch (type) {
       case 'Tensor':
         if (value.kind === 'tensor') return this.push(index)
@@ -161,17 +191,15 @@ export class MethodEmitter {
       case 'Layout':
       case 'MemoryFormat':
         if (value.kind === 'int') return this.push(index)
-        if (value.kind === 'bool' && !isVariable) return builder.constant(Number(value.value))
+        if (value.kind === 'bool') return builder.constant(Number(value.value))
         break
       case 'float':
         if (value.kind === 'float') return this.push(index)
-        if (value.kind !== 'int') break
-        if (!isVariable) return builder.constant(new Float(Number(value.value)))
-        this.push(index)
-        return builder.operator('aten::Float.int', 1)
+        if (value.kind === 'int') return builder.constant(new Float(Number(value.value)))
+        break
       case 'bool':
         if (value.kind === 'bool') return this.push(index)
-        if (value.kind === 'int' && !isVariable) return builder.constant(value.value !== 0)
+        if (value.kind === 'int') return builder.constant(value.value !== 0)
         break
       case 'Scalar':
       case 'number':
@@ -186,6 +214,23 @@ export class MethodEmitter {
         return this.push(index)
     }
     throw damaged(`expected ${type} as value ${index}, found ${value.kind}`)
+  }
+
+  /** Pushes what is computed, as a number of a schema's type. */
+  private pushNumber(index: number, type: string): void {
+    const kind = this.kindOf(index)
+    this.push(index)
+    const wanted = NUMBERS[type]
+    if (wanted === undefined) throw damaged(`expected ${type} as value ${index}, found ${kind}`)
+    this.convert(kind, wanted)
+  }
+
+  /** Turns the number on the stack into one of another kind. */
+  convert(from: Kind, to: Kind): void {
+    if (from === to || to === 'number') return
+    const found = CASTS[to]?.[from]
+    if (found === undefined) throw damaged(`expected ${to}, found ${from}`)
+    this.operator(found, 1)
   }
 
   private pushList(index: number, value: PlanValue, element: string): void {
@@ -210,7 +255,8 @@ export class MethodEmitter {
     if (key === null) {
       const { data } = value
       if (data === null) throw damaged(`value ${index} has no data`)
-      const name = value.name !== '' ? value.name : data.kind === 'external' ? data.key : `constant_${data.kind === 'constant' ? data.index : index}`
+      const name =
+        value.name !== '' ? value.name : data.kind === 'external' ? data.key : `constant_${data.kind === 'constant' ? data.index : index}`
       return this.pushAttribute(this.attributes.constant(dataKey(value), name, value, data))
     }
     const state = this.states.get(key)
@@ -243,12 +289,13 @@ export class MethodEmitter {
     this.operator('aten::permute', 2)
   }
 
-  /** Stores the top of the stack as a value. */
-  store(index: number): void {
+  /** Stores the top of the stack as a value; of a number `kind` says what it is. */
+  store(index: number, kind?: Kind): void {
     const { builder } = this
     const value = this.value(index)
     const key = this.variables.keyOf(index)
-    if (value.kind === 'none') return builder.emit('DROP')
+    if (value.kind !== 'tensor' && kind !== undefined) this.kinds.set(index, kind)
+    if (value.kind === 'none' && key === null) return builder.emit('DROP')
     if (key === null) throw damaged(`value ${index}, which is written to, is a constant`)
     const state = this.states.get(key)
     if (state === undefined) {

@@ -3,7 +3,16 @@ import type { FunctionCode } from '../../program/code.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
 import { DType, type DTypeName } from '../../runtime/tensor/dtype.js'
 import type { ValueBudget } from '../containers/value-budget.js'
-import { type CallArgument, callArguments, flatArguments, type Leaf, type LeafType, putTogether, schemaArgument, takeApart } from '../exported/arguments.js'
+import {
+  type CallArgument,
+  callArguments,
+  flatArguments,
+  type Leaf,
+  type LeafType,
+  putTogether,
+  schemaArgument,
+  takeApart,
+} from '../exported/arguments.js'
 import { InputChecks, type Range } from '../exported/checks.js'
 import { CodeBuilder, type Label } from '../exported/code-builder.js'
 import type { Expression } from '../exported/expression.js'
@@ -103,7 +112,7 @@ class MethodCompiler {
   private callArguments(): CallArgument[] {
     const { plan } = this.analysis
     const count = plan.inputs.length
-    if (plan.inputTree === '') return flatArguments(count, [])
+    if (!isTree(plan.inputTree)) return flatArguments(count, [])
     const args = callArguments(readTree(plan.inputTree, new Map(), this.context.budget), null)
     const leaves = args.reduce((sum, { tree }) => sum + leavesOf(tree), 0)
     if (leaves !== count) throw damaged(`the arguments have ${leaves} values, the method takes ${count}`)
@@ -125,7 +134,8 @@ class MethodCompiler {
       case 'str':
         return this.isFree(index) ? { type: value.kind } : { type: value.kind, default: constantOf(value) }
       case 'none':
-        return { type: 'Any', default: null }
+        // a number that is none yet
+        return this.isFree(index) ? { type: 'number' } : { type: 'Any', default: null }
       default:
         throw damaged(`an input is a list of kind '${value.kind}'`)
     }
@@ -141,6 +151,10 @@ class MethodCompiler {
         this.inputs.push(describe(name, value))
         break
       case 'none':
+        if (this.isFree(index)) {
+          this.inputs.push({ name, type: 'number' })
+          break
+        }
         checks.constant(leaf, null, 'None')
         this.inputs.push({ name, type: 'None', constant: null })
         break
@@ -219,7 +233,7 @@ class MethodCompiler {
         return guarded(plan.delegates[item.delegate]!.id, () => kernels[at]!.emit(item.args, emitter))
       case 'move':
         emitter.push(item.from)
-        return emitter.store(item.to)
+        return emitter.store(item.to, emitter.kindOf(item.from))
       case 'jump': {
         const label = labels.get(item.destination)!
         const condition = emitter.value(item.condition)
@@ -241,31 +255,37 @@ class MethodCompiler {
     if (value.kind === 'tensor') {
       builder.operator('aten::all', 1)
       builder.operator('aten::Bool.Tensor', 1)
-    } else if (value.kind === 'int') builder.operator('aten::Bool.int', 1)
-    else if (value.kind !== 'bool') throw damaged(`expected a bool as condition, found ${value.kind}`)
+      return
+    }
+    const kind = emitter.kindOf(index)
+    if (kind === 'int') builder.operator('aten::Bool.int', 1)
+    else if (kind !== 'bool') throw damaged(`expected a bool as condition, found ${kind}`)
   }
 
   private writeResults(): ArgumentInfo[] {
     const { builder, emitter } = this
-    const { plan } = this.analysis
     builder.origin = -1
-    const own = plan.outputs
-    const tree: Tree =
-      plan.outputTree !== ''
-        ? readTree(plan.outputTree, new Map(), this.context.budget)
-        : own.length === 1
-          ? LEAF
-          : { kind: 'tuple', children: own.map(() => LEAF) }
-    const count = leavesOf(tree)
-    if (count > own.length) throw damaged(`the result has ${count} values, the method gives ${own.length}`)
-    // inputs that the model writes to come first, and are no part of its result
-    const results = own.slice(own.length - count)
+    const [tree, results] = this.resultTree()
     let next = 0
     putTogether(tree, builder, () => this.pushResult(results[next++]!))
     return results.map((index, i) => {
       const value = emitter.value(index)
-      return value.kind === 'tensor' ? describe(`output ${i}`, value) : { name: `output ${i}`, type: value.kind === 'none' ? 'None' : value.kind }
+      return value.kind === 'tensor'
+        ? describe(`output ${i}`, value)
+        : { name: `output ${i}`, type: value.kind === 'none' ? 'None' : value.kind }
     })
+  }
+
+  /** How results are put together. */
+  private resultTree(): [Tree, readonly number[]] {
+    const { inputs, outputs, outputTree } = this.analysis.plan
+    const flat = (): Tree => (outputs.length === 1 ? LEAF : { kind: 'tuple', children: outputs.map(() => LEAF) })
+    if (!isTree(outputTree)) return [flat(), outputs]
+    const tree = readTree(outputTree, new Map(), this.context.budget)
+    const extra = outputs.length - leavesOf(tree)
+    if (extra < 0) throw damaged(`the result has ${leavesOf(tree)} values, the method gives ${outputs.length}`)
+    // inputs that the model writes to come first, and are no part of its result; gradients come last, and are
+    return outputs.slice(0, extra).every((output) => inputs.includes(output)) ? [tree, outputs.slice(extra)] : [flat(), outputs]
   }
 
   private pushResult(index: number): void {
@@ -276,8 +296,15 @@ class MethodCompiler {
   }
 }
 
+/** Old files have trees in another form, which says nothing that is needed. */
+function isTree(text: string): boolean {
+  return text.startsWith('[')
+}
+
 function describe(name: string, { scalarType, sizes, isDynamic }: TensorValue): ArgumentInfo {
   const dtype = DTYPES.get(scalarType)
-  const shape = sizes.map((size, i) => (isDynamic ? { text: `${name}.size(${i})`, min: 0, max: size } : { text: String(size), min: size, max: size }))
+  const shape = sizes.map((size, i) =>
+    isDynamic ? { text: `${name}.size(${i})`, min: 0, max: size } : { text: String(size), min: size, max: size },
+  )
   return { name, type: 'Tensor', ...(dtype === undefined ? {} : { dtype }), shape }
 }

@@ -152,7 +152,8 @@ function readInstruction(table: FlatTable, { operators, delegates, values }: Cou
   switch (kind) {
     case InstructionKind.kernel: {
       const operator = operators[member.int32(Field.kernelCall.operator)]
-      if (operator === undefined) throw damaged(`it calls operator ${member.int32(Field.kernelCall.operator)}; there are ${operators.length}`)
+      if (operator === undefined)
+        throw damaged(`it calls operator ${member.int32(Field.kernelCall.operator)}; there are ${operators.length}`)
       return { kind: 'kernel', operator, args: indices(member, Field.kernelCall.args, check) }
     }
     case InstructionKind.delegate: {

@@ -41,7 +41,7 @@ export function read({ source }: OpenedFile, { pool, budget, limits, data: other
     guarded(`method '${plan.name}'`, () => {
       const delegates = new Map<number, Kernel>()
       const delegateOf = (index: number): Kernel => {
-        const kernel = delegates.get(index) ?? xnnpackKernel(plan.delegates[index]!.payload(), { data, budget, attributes, plan })
+        const kernel = delegates.get(index) ?? xnnpackKernel(plan.delegates[index]!.payload(), data, budget, `${plan.name} ${index} `)
         delegates.set(index, kernel)
         return kernel
       }

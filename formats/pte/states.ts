@@ -33,7 +33,8 @@ export function statesOf(methods: readonly Analysis[], attributes: Attributes): 
       const { plan, variables, tensors, live } = method
       const add = (key: string, index: number, scope: string): void => {
         const value = variables.tensor(index)
-        const name = value.name !== '' ? value.name : `${methods.length > 1 && scope !== '' ? `${plan.name}.` : ''}buffer_${key.replaceAll(':', '_')}`
+        const name =
+          value.name !== '' ? value.name : `${methods.length > 1 && scope !== '' ? `${plan.name}.` : ''}buffer_${key.replaceAll(':', '_')}`
         const slot = attributes.state(`state ${scope} ${key}`, name, value, value.data)
         states.set(key, { slot, value: index })
       }

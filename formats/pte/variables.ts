@@ -72,6 +72,10 @@ export class Variables implements Values {
     return this.value(index).kind === 'tensor'
   }
 
+  isNone(index: number): boolean {
+    return this.value(index).kind === 'none'
+  }
+
   isPlaced(index: number): boolean {
     const value = this.value(index)
     return value.kind === 'tensor' && value.place !== null && this.keys[index]?.startsWith('m') === true

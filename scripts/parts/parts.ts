@@ -269,7 +269,11 @@ export const PARTS: readonly Part[] = [
   { name: 'flatbuffers', files: ['formats/containers/flatbuffer/*'], needs: ['files'] },
   { name: 'exported-programs', files: ['formats/exported/*'], needs: ['files', 'model', 'proof'] },
   { name: 'pt2-files', files: ['formats/pt2/*'], needs: ['exported-programs', 'files', 'model', 'operators'] },
-  { name: 'pte-files', files: ['formats/pte/*', 'formats/pte/kernels/*', 'formats/pte/xnnpack/*', 'formats/containers/file-part.ts'], needs: ['exported-programs', 'flatbuffers', 'files', 'model', 'operators'] },
+  {
+    name: 'pte-files',
+    files: ['formats/pte/*', 'formats/pte/kernels/*', 'formats/pte/xnnpack/*', 'formats/containers/file-part.ts'],
+    needs: ['exported-programs', 'flatbuffers', 'files', 'model', 'operators'],
+  },
   { name: 'ff-files', files: ['formats/ff/*'], needs: ['flatbuffers', 'files', 'model'] },
   // code that is made here, of other code and of graphs
   { name: 'proof', files: ['program/empty-reads.ts'], needs: [] },

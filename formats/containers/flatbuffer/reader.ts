@@ -39,6 +39,8 @@ export class FlatReader {
     private readonly source: FlatBytes,
     objects?: number,
     private readonly values?: ValueBudget,
+    /** Some writers give a table the vtable of a shorter one that has its fields at the same places: a field may reach over the end that this says. */
+    readonly sharesVtables = false,
   ) {
     this.pageBytes = source.resident ? Infinity : PAGE_BYTES
     if (source.resident) this.pages.push(source.read(0, source.size))
@@ -165,7 +167,7 @@ export class FlatTable {
     if (entry + 2 > this.vtableBytes) return 0
     const offset = this.reader.uint16(this.vtable + entry)
     if (offset === 0) return 0
-    if (offset < 4 || offset + bytes > this.tableBytes)
+    if (offset < 4 || offset + (this.reader.sharesVtables ? 1 : bytes) > this.tableBytes)
       throw this.reader.error(`field ${field} of the table at ${this.position} is outside of it`)
     return this.position + offset
   }
@@ -180,6 +182,11 @@ export class FlatTable {
     return at === 0 ? missing : this.reader.uint8(at)
   }
 
+  uint16(field: number, missing = 0): number {
+    const at = this.at(field, 2)
+    return at === 0 ? missing : this.reader.uint16(at)
+  }
+
   int32(field: number, missing = 0): number {
     const at = this.at(field, 4)
     return at === 0 ? missing : this.reader.int32(at)
@@ -191,8 +198,7 @@ export class FlatTable {
   }
 
   int64(field: number, missing: Int = 0): Int {
-    // some writers give a table the vtable of a shorter one with the same fields; what is read is in the file anyway
-    const at = this.at(field, 4)
+    const at = this.at(field, 8)
     return at === 0 ? missing : this.reader.int64(at)
   }
 

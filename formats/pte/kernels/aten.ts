@@ -56,9 +56,13 @@ function resolve(name: string): Call | null {
 
 /** Of operators that have no variant with `out` here: the one overload that makes its results. */
 function guessed(base: string, name: string): Call | null {
-  const entries = overloadsOf(base).filter(({ schema }) => !schema.arguments.some(({ isOut, alias }) => isOut || alias?.includes('!') === true))
+  const entries = overloadsOf(base).filter(
+    ({ schema }) => !schema.arguments.some(({ isOut, alias }) => isOut || alias?.includes('!') === true),
+  )
   const overload = name.slice(base.length + 1).replace(/_?out$/, '')
-  const entry = entries.find(({ qualifiedName }) => qualifiedName === (overload === '' ? base : `${base}.${overload}`)) ?? (entries.length === 1 ? entries[0] : undefined)
+  const entry =
+    entries.find(({ qualifiedName }) => qualifiedName === (overload === '' ? base : `${base}.${overload}`)) ??
+    (entries.length === 1 ? entries[0] : undefined)
   if (entry === undefined || name === base) return null
   const { arguments: args, returns } = entry.schema
   const count = args.length
@@ -88,13 +92,21 @@ function match(given: readonly SchemaArgument[], wanted: readonly SchemaArgument
 }
 
 function plain(type: string): string {
-  return type.replace('Sym', '').replace('Int', 'int').replace(/\[\d+\]/, '[]')
+  return type
+    .replace('Sym', '')
+    .replace('Int', 'int')
+    .replace(/\[\d+\]/, '[]')
 }
 
 function kernelOf({ entry, sources, outs, count }: Call): Kernel {
+  const isOptional: boolean[] = []
+  sources.forEach((source, i) => {
+    if (source.kind === 'given') isOptional[source.index] = entry.schema.arguments[i]!.type.endsWith('?')
+  })
   return {
     effects: (args, values) => ({
-      reads: args.filter((_, i) => i < count && !outs.includes(i)),
+      // an argument that may be None is None, where it is a value of that kind
+      reads: args.filter((arg, i) => i < count && !outs.includes(i) && !(isOptional[i] === true && values.isNone(arg))),
       writes: outs.flatMap((out) => (args[out] === undefined ? [] : [...values.items(args[out])])),
     }),
     emit(args, emitter) {
@@ -114,7 +126,13 @@ function lastGiven(sources: readonly Source[]): number {
   return sources.findLastIndex(({ kind }) => kind !== 'default')
 }
 
-function pushArguments(entry: OperatorEntry, sources: readonly Source[], args: readonly number[], result: number, emitter: MethodEmitter): void {
+function pushArguments(
+  entry: OperatorEntry,
+  sources: readonly Source[],
+  args: readonly number[],
+  result: number,
+  emitter: MethodEmitter,
+): void {
   const last = lastGiven(sources)
   sources.slice(0, last + 1).forEach((source, i) => {
     const { name, type, defaultValue } = entry.schema.arguments[i]!

@@ -1,30 +1,32 @@
 import { damaged } from '../../../program/file-error.js'
 import type { Kernel } from '../kernel.js'
-import type { MethodEmitter } from '../method-emitter.js'
+import type { Kind, MethodEmitter } from '../method-emitter.js'
 
 /*
  * Operators on numbers, which overwrite their last argument: sizes and what follows from them (kernels/prim_ops).
  */
 
-type Kind = 'int' | 'float' | 'bool'
-
+/** Kinds that computing with a number may depend on. */
 function kindOf(index: number, emitter: MethodEmitter): Kind {
-  const { kind } = emitter.value(index)
-  if (kind !== 'int' && kind !== 'float' && kind !== 'bool') throw damaged(`expected a number as value ${index}, found ${kind}`)
+  const kind = emitter.kindOf(index)
+  if (kind !== 'int' && kind !== 'float' && kind !== 'bool' && kind !== 'number')
+    throw damaged(`expected a number as value ${index}, found ${kind}`)
   return kind
 }
 
-/** Turns the number on the stack into one of another kind. */
-function convert(from: Kind, to: Kind, emitter: MethodEmitter): void {
-  if (from === to) return
-  if (to === 'float') emitter.operator(from === 'int' ? 'aten::Float.int' : 'aten::Float.bool', 1)
-  else if (to === 'int') emitter.operator(from === 'float' ? 'aten::Int.float' : 'aten::Int.bool', 1)
-  else emitter.operator(from === 'int' ? 'aten::Bool.int' : 'aten::Bool.float', 1)
+/** What two numbers are computed with as: ints or floats, or whatever they turn out to be. */
+function commonKind(a: number, b: number, emitter: MethodEmitter): Kind {
+  const kinds = [kindOf(a, emitter), kindOf(b, emitter)]
+  return kinds.includes('number') ? 'number' : kinds.includes('float') ? 'float' : 'int'
 }
 
 function pushNumber(index: number, to: Kind, emitter: MethodEmitter): void {
   emitter.push(index)
-  convert(kindOf(index, emitter), to, emitter)
+  emitter.convert(kindOf(index, emitter), to)
+}
+
+function overload(name: string, kind: Kind): string {
+  return kind === 'number' ? name : `${name}.${kind}`
 }
 
 /** A kernel of so many numbers; `write` leaves the result on the stack and says of what kind it is. */
@@ -34,8 +36,7 @@ function numeric(count: number, write: (args: readonly number[], emitter: Method
     emit(args, emitter) {
       const result = args[count]
       if (result === undefined) throw damaged(`expected ${count + 1} arguments, found ${args.length}`)
-      convert(write(args, emitter), kindOf(result, emitter), emitter)
-      emitter.store(result)
+      emitter.store(result, write(args, emitter))
     },
   }
 }
@@ -43,20 +44,20 @@ function numeric(count: number, write: (args: readonly number[], emitter: Method
 /** Of two numbers, as floats where one of them is. */
 function arithmetic(name: string): Kernel {
   return numeric(2, ([a, b], emitter) => {
-    const kind = kindOf(a!, emitter) === 'float' || kindOf(b!, emitter) === 'float' ? 'float' : 'int'
+    const kind = commonKind(a!, b!, emitter)
     pushNumber(a!, kind, emitter)
     pushNumber(b!, kind, emitter)
-    emitter.operator(`${name}.${kind}`, 2)
+    emitter.operator(overload(name, kind), 2)
     return kind
   })
 }
 
 function comparison(name: string): Kernel {
   return numeric(2, ([a, b], emitter) => {
-    const kind = kindOf(a!, emitter) === 'float' || kindOf(b!, emitter) === 'float' ? 'float' : 'int'
+    const kind = commonKind(a!, b!, emitter)
     pushNumber(a!, kind, emitter)
     pushNumber(b!, kind, emitter)
-    emitter.operator(`aten::${name}.${kind}`, 2)
+    emitter.operator(overload(`aten::${name}`, kind), 2)
     return 'bool'
   })
 }
@@ -148,7 +149,7 @@ const PRIMS: Readonly<Record<string, Kernel>> = {
   'sym_ite.Scalar': numeric(3, ([condition, yes, no], emitter) => {
     const { builder } = emitter
     const [a, b] = [kindOf(yes!, emitter), kindOf(no!, emitter)]
-    const kind = a === b ? a : a === 'float' || b === 'float' ? 'float' : 'int'
+    const kind = a === b ? a : commonKind(yes!, no!, emitter)
     const [other, end] = [builder.label(), builder.label()]
     pushNumber(condition!, 'bool', emitter)
     builder.jump('JF', other)
@@ -232,4 +233,3 @@ export function primKernel(name: string): Kernel | undefined {
   if (own === 'et_copy_index.tensor') return copyIndex
   return Object.hasOwn(PRIMS, own) ? PRIMS[own] : undefined
 }
-

@@ -12,7 +12,12 @@ const STRIDED: ReadonlySet<string> = new Set(['aten::as_strided_copy', 'aten::_r
  * The operator to call for one that makes results: for a copy of a view the view, where nobody writes to either. null where that is the argument itself, which is
  * stored as the result.
  */
-export function viewOf({ qualifiedName }: OperatorEntry, args: readonly number[], results: readonly number[], emitter: MethodEmitter): string | null {
+export function viewOf(
+  { qualifiedName }: OperatorEntry,
+  args: readonly number[],
+  results: readonly number[],
+  emitter: MethodEmitter,
+): string | null {
   const [self, result] = [args[0], results[0]]
   if (self === undefined || result === undefined || !emitter.mayAlias(self, result)) return qualifiedName
   if (COPIES.has(qualifiedName)) {

@@ -1,21 +1,31 @@
-import { unsupported } from '../../../program/file-error.js'
+import { damaged } from '../../../program/file-error.js'
 import type { FilePart } from '../../containers/file-part.js'
 import type { ValueBudget } from '../../containers/value-budget.js'
-import type { Attributes } from '../attributes.js'
 import type { ProgramData } from '../data.js'
 import type { Kernel } from '../kernel.js'
-import type { Plan } from '../plan.js'
+import { type GraphValue, readGraph } from './graph.js'
+import { writeNode } from './nodes.js'
+import { DelegateValues } from './values.js'
 
 /** The name of the backend. */
 export const XNNPACK = 'XnnpackBackend'
 
-export interface DelegateContext {
-  readonly data: ProgramData
-  readonly budget: ValueBudget
-  readonly attributes: Attributes
-  readonly plan: Plan
-}
-
-export function xnnpackKernel(payload: FilePart, context: DelegateContext): Kernel {
-  throw unsupported(`xnnpack ${payload.size} ${context.plan.name}`)
+/** What serves the calls of a delegate: its graph as operators. `scope` tells its own constants from those of others. */
+export function xnnpackKernel(payload: FilePart, data: ProgramData, budget: ValueBudget, scope: string): Kernel {
+  const graph = readGraph(payload, data, budget)
+  const { inputs, outputs } = DelegateValues.externals(graph)
+  const at = ({ external }: GraphValue, args: readonly number[]): number => {
+    const argument = args[external]
+    if (argument === undefined) throw damaged(`the delegate has argument ${external}; it is called with ${args.length}`)
+    return argument
+  }
+  return {
+    effects: (args) => ({ reads: inputs.map((input) => at(input, args)), writes: outputs.map((output) => at(output, args)) }),
+    emit(args, emitter) {
+      const values = new DelegateValues(graph, emitter, scope)
+      for (const input of inputs) values.take(input, at(input, args))
+      for (const node of graph.nodes) writeNode(node, values)
+      for (const output of outputs) values.give(output, at(output, args))
+    },
+  }
 }

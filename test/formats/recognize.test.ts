@@ -45,8 +45,6 @@ const FOREIGN: readonly (readonly [what: string, bytes: Uint8Array, code: string
   ['saved_model.pb', Buffer.concat([Buffer.from([8, 1]), field(2, 'graph')]), 'UNSUPPORTED_FILE', /saved model of TensorFlow/],
   ['tflite', padded('\x1c\0\0\0TFL3'), 'UNSUPPORTED_FILE', /TensorFlow Lite model \(\.tflite\)/],
   ['ort', padded('\x1c\0\0\0ORTM'), 'UNSUPPORTED_FILE', /ONNX Runtime model/],
-  ['pte', padded('\x28\0\0\0ET12'), 'UNSUPPORTED_FILE', /ExecuTorch program \(\.pte\).*torch\.export\.save/],
-  ['pte, extended', padded('\x28\0\0\0ET12eh00'), 'UNSUPPORTED_FILE', /ExecuTorch program/],
   ['safetensors', safetensors, 'UNSUPPORTED_FILE', /safetensors file.*load_file/],
   ['gguf', padded('GGUF\x03'), 'UNSUPPORTED_FILE', /GGUF/],
   ['h5', padded('\x89HDF\r\n\x1a\n'), 'UNSUPPORTED_FILE', /HDF5/],

@@ -66,7 +66,7 @@ function embedding(bits: 2 | 4 | 8, hasDtype: boolean): Kernel {
     }
     const groups = emitter.tensor(scales).sizes[1] ?? 1
     rows(weight)
-    if (bits < 8) unpack(bits, emitter)
+    if (bits !== 8) unpack(bits, emitter)
     cast(emitter, FLOAT)
     if (groups > 1) grouped(groups, emitter)
     if (!emitter.variables.isNone(zeroPoints)) {

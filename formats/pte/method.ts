@@ -155,8 +155,8 @@ class MethodCompiler {
           this.inputs.push({ name, type: 'number' })
           break
         }
-        checks.constant(leaf, null, 'None')
-        this.inputs.push({ name, type: 'None', constant: null })
+        // whatever is given for it, nothing looks at it
+        this.inputs.push({ name, type: 'Any', constant: null })
         break
       case 'int':
       case 'bool':

@@ -74,11 +74,11 @@ export function inputOf(value: Stored): Input {
 /** Of the largest value: PyTorch 1.13, and so this runtime, rounds sums of small bfloat16 products at every step, PyTorch 2.13 once. */
 const BFLOAT16_ERROR = 2 ** -6
 
-export function difference(found: Output | Input, wanted: Stored, place = 'result'): string | undefined {
+export function difference(found: Output | Input, wanted: Stored, place = 'result', tolerance = 1e-5): string | undefined {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(found) || found.length !== wanted.length) return `${place}: expected ${wanted.length} items, found ${String(found)}`
     for (const [i, item] of wanted.entries()) {
-      const wrong = difference((found as Output[])[i]!, item, `${place}[${i}]`)
+      const wrong = difference((found as Output[])[i]!, item, `${place}[${i}]`, tolerance)
       if (wrong !== undefined) return wrong
     }
     return undefined
@@ -89,7 +89,7 @@ export function difference(found: Output | Input, wanted: Stored, place = 'resul
     if (!(found instanceof Map) || found.size !== wanted.dict.length)
       return `${place}: expected a dict of ${wanted.dict.length}, found ${String(found)}`
     for (const [key, item] of wanted.dict) {
-      const wrong = difference(found.get(key) as Output, item, `${place}['${key}']`)
+      const wrong = difference(found.get(key) as Output, item, `${place}['${key}']`, tolerance)
       if (wrong !== undefined) return wrong
     }
     return undefined
@@ -100,6 +100,6 @@ export function difference(found: Output | Input, wanted: Stored, place = 'resul
   const largest = Math.max(1, ...wanted.tensor.map(Math.abs))
   const isRounded = found.dtype === 'bfloat16'
   const data = Array.from((isRounded ? found.to('float32') : found).data() as ArrayLike<number | bigint>, Number)
-  const at = data.findIndex((x, i) => !(Math.abs(x - wanted.tensor[i]!) <= (isRounded ? BFLOAT16_ERROR : 1e-5) * largest))
+  const at = data.findIndex((x, i) => !(Math.abs(x - wanted.tensor[i]!) <= (isRounded ? BFLOAT16_ERROR : tolerance) * largest))
   return at < 0 ? undefined : `${place}: element ${at}: expected ${wanted.tensor[at]}, found ${data[at]}`
 }

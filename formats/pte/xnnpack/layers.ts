@@ -1,4 +1,5 @@
 import { damaged } from '../../../program/file-error.js'
+import { DType } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import type { FlatTable } from '../../containers/flatbuffer/reader.js'
 import type { GraphNode } from './graph.js'
@@ -38,10 +39,17 @@ function pad({ top, right, bottom, left }: Padding, value: number, { emitter }: 
   emitter.operator('aten::constant_pad_nd', 3)
 }
 
-function pushBias(id: number, values: DelegateValues): void {
+/** Pushes a filter, in the dtype of the floats that it is applied to: halves may come with filters of single precision. */
+function pushFilter(id: number, order: readonly number[], input: number, values: DelegateValues): void {
+  values.push(id, order)
+  const [own, wanted] = [dtypeOf(values.value(id)), values.floatsOf(input)]
+  if (own !== wanted && wanted === DType.float16) values.cast(wanted)
+}
+
+function pushBias(id: number, input: number, values: DelegateValues): void {
   if (id === NO_ID) values.emitter.constant(null)
   else {
-    values.push(id)
+    pushFilter(id, identity(values.value(id).dims.length), input, values)
     if (values.value(id).dims.length !== 1) {
       values.emitter.constant([-1])
       values.emitter.operator('aten::reshape', 2)
@@ -59,8 +67,8 @@ export function writeConvolution(node: GraphNode, values: DelegateValues, isDept
   const isPadded = !isEven(padding)
   values.push(number(field.input), TO_FIRST)
   if (isPadded) pad(padding, 0, values)
-  values.push(number(field.filter), isDepthwise ? [3, 0, 1, 2] : TO_FIRST)
-  pushBias(number(field.bias), values)
+  pushFilter(number(field.filter), isDepthwise ? [3, 0, 1, 2] : TO_FIRST, number(field.input), values)
+  pushBias(number(field.bias), number(field.input), values)
   emitter.constant([number(field.strideHeight), number(field.strideWidth)])
   emitter.constant(isPadded ? [0, 0] : [padding.top, padding.left])
   emitter.constant([number(field.dilationHeight), number(field.dilationWidth)])
@@ -84,9 +92,9 @@ export function writeTransposedConvolution(node: GraphNode, values: DelegateValu
   const number = (item: number): number => table.uint32(item)
   const groups = number(field.groups)
   values.push(number(field.input), TO_FIRST)
-  if (groups === 1) values.push(number(field.filter), [3, 0, 1, 2])
-  else pushGrouped(number(field.filter), groups, values)
-  pushBias(number(field.bias), values)
+  if (groups === 1) pushFilter(number(field.filter), [3, 0, 1, 2], number(field.input), values)
+  else pushGrouped(number(field.filter), groups, number(field.input), values)
+  pushBias(number(field.bias), number(field.input), values)
   emitter.constant([number(field.strideHeight), number(field.strideWidth)])
   emitter.constant([padding.top, padding.left])
   // what is cut off less at the end
@@ -102,11 +110,11 @@ export function writeTransposedConvolution(node: GraphNode, values: DelegateValu
 }
 
 /** The filter as [inputs, outputs of a group, height, width]. */
-function pushGrouped(id: number, groups: number, values: DelegateValues): void {
+function pushGrouped(id: number, groups: number, input: number, values: DelegateValues): void {
   const { emitter } = values
   const [outputs, height, width, inputs] = values.value(id).dims as [number, number, number, number]
   if (outputs % groups !== 0) throw damaged(`${outputs} channels in ${groups} groups`)
-  values.push(id)
+  pushFilter(id, [0, 1, 2, 3], input, values)
   emitter.constant([groups, outputs / groups, height, width, inputs])
   emitter.operator('aten::reshape', 2)
   values.permute([0, 4, 1, 2, 3])
@@ -159,24 +167,20 @@ export function writeLinear(node: GraphNode, values: DelegateValues): void {
   ] // prettier-ignore
   const isTransposed = (table.uint32(field.flags) & 1) !== 0
   values.push(input)
-  values.push(filter, isTransposed ? [1, 0] : [0, 1])
-  if (bias !== NO_ID && isHalf(values, filter) && !isHalf(values, bias)) {
-    // the bias of a product of bfloat16 is of float32
+  pushFilter(filter, isTransposed ? [1, 0] : [0, 1], input, values)
+  // the bias of a product of bfloat16 is of single precision
+  const isApart = bias !== NO_ID && values.floatsOf(input) === DType.bfloat16 && dtypeOf(values.value(bias)) !== DType.bfloat16
+  if (isApart) {
     values.emitter.constant(null)
     values.emitter.operator('aten::linear', 3)
-    values.cast(dtypeOf(values.value(bias)))
-    pushBias(bias, values)
+    pushBias(bias, input, values)
     values.emitter.operator('aten::add.Tensor', 2)
   } else {
-    pushBias(bias, values)
+    pushBias(bias, input, values)
     values.emitter.operator('aten::linear', 3)
   }
   clamp(node, values)
-  values.castOutput(output, filter)
+  if (isApart) values.cast(dtypeOf(values.value(output)))
+  else values.castTo(input, output)
   values.store(output, identity(values.orderOf(input).length))
-}
-
-function isHalf(values: DelegateValues, id: number): boolean {
-  const { datatype } = values.value(id)
-  return datatype === 2 || datatype === 14
 }

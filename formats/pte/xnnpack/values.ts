@@ -179,23 +179,17 @@ export class DelegateValues {
     return p.kind === 'tensor' && q.kind === 'tensor' && p.scale === q.scale && p.zeroPoint === q.zeroPoint
   }
 
-  /** The floats of one value on the stack as those of another, which may be of another dtype. */
-  castTo(from: number, to: number): void {
-    const [own, wanted] = [this.value(from), this.value(to)]
-    if (rangeOf(wanted) !== null || wanted.datatype === Datatype.qdint8 || rangeOf(own) !== null) {
-      // integers are dequantized to float32
-      if (rangeOf(own) !== null && rangeOf(wanted) === null && dtypeOf(wanted) !== DType.float32) this.cast(dtypeOf(wanted))
-      return
-    }
-    if (dtypeOf(own) !== dtypeOf(wanted)) this.cast(dtypeOf(wanted))
+  /** The dtype of what a value is pushed as: integers are dequantized to single precision. */
+  floatsOf(id: number): number {
+    const value = this.value(id)
+    return rangeOf(value) === null && value.datatype !== Datatype.qdint8 ? dtypeOf(value) : DType.float32
   }
 
-  /** Has what was computed with a filter in the dtype of a value. */
-  castOutput(to: number, filter: number): void {
+  /** The floats of one value on the stack as those of another, which may be of another dtype. */
+  castTo(from: number, to: number): void {
     const wanted = this.value(to)
     if (rangeOf(wanted) !== null || wanted.datatype === Datatype.qdint8) return
-    const own = this.value(filter)
-    if (dtypeOf(own) !== dtypeOf(wanted)) this.cast(dtypeOf(wanted))
+    if (this.floatsOf(from) !== dtypeOf(wanted)) this.cast(dtypeOf(wanted))
   }
 
   cast(dtype: number): void {

@@ -1,0 +1,87 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { inspectModel, loadModule, tensor } from '../../src/index.js'
+import { difference, inputOf } from '../pt2/fixtures.js'
+import { CHANGES, fixturePath, PROGRAMS, readCalls } from './fixtures.js'
+
+for (const name of PROGRAMS) {
+  for (const compile of ['off', 'auto', 'eager'] as const) {
+    t.test(`${name}, compile: '${compile}'`, async (t) => {
+      const module = await loadModule(fixturePath(`${name}.pte`), { compile })
+      const { calls, tolerance } = readCalls(name)
+      // the second call of a form is compiled, the third replayed; other sizes come between
+      const order = CHANGES.has(name) ? calls : [...calls, ...calls.flatMap((call) => [call, call])]
+      for (const [turn, { method, args, result }] of order.entries()) {
+        const found = module.call(method, args.map(inputOf))
+        t.equal(difference(found, result, 'result', tolerance), undefined, `call ${turn} of ${method}`)
+      }
+      module.dispose()
+    })
+  }
+}
+
+t.test('calls are replayed as plans', async (t) => {
+  for (const name of ['net', 'net_xnnpack', 'net_int8_channel', 'arrange_xnnpack']) {
+    const module = await loadModule(fixturePath(`${name}.pte`), { compile: 'eager' })
+    module.forward(...readCalls(name).calls[0]!.args.map(inputOf))
+    t.equal(module.plans()[0]?.state, 'plan', name)
+    module.dispose()
+  }
+})
+
+t.test('off the event loop', async (t) => {
+  for (const name of ['net_xnnpack', 'structures']) {
+    const module = await loadModule(fixturePath(`${name}.pte`))
+    const [call] = readCalls(name).calls
+    t.equal(difference(await module.run('forward', call!.args.map(inputOf)), call!.result), undefined, name)
+    module.dispose()
+  }
+})
+
+t.test('what a program takes is checked, by name', async (t) => {
+  const sizes = await loadModule(fixturePath('sizes.pte'))
+  t.throws(() => sizes.forward(tensor(new Float32Array(27), [9, 3])), { message: /argument \w+, dimension 0: expected 0 to 8, found 9/ })
+  t.throws(() => sizes.forward(tensor(new Int32Array(9), [3, 3])), { message: /expected float32/ })
+  t.throws(() => sizes.forward(tensor(new Float32Array(9), [9])), { message: /expected 2 dimensions/ })
+  sizes.dispose()
+  const net = await loadModule(fixturePath('net.pte'))
+  t.throws(() => net.forward(tensor(new Float32Array(75), [1, 3, 5, 5])), { message: /dimension 2: expected 8, found 5/ })
+  t.match(net.inputs[0], { type: 'Tensor', dtype: 'float32' })
+  net.dispose()
+})
+
+t.test('state belongs to a module', async (t) => {
+  const [one, other] = [await loadModule(fixturePath('state.pte')), await loadModule(fixturePath('state.pte'))]
+  const { calls } = readCalls('state')
+  for (const module of [one, other])
+    for (const { args, result } of calls) t.equal(difference(module.forward(...args.map(inputOf)), result), undefined)
+  one.dispose()
+  other.dispose()
+})
+
+t.test('data in a .ptd file', async (t) => {
+  const { calls } = readCalls('external')
+  const data = fixturePath('_default_external_constant.ptd')
+  const right = async (given: Parameters<typeof loadModule>): Promise<void> => {
+    const module = await loadModule(...given)
+    t.equal(difference(module.forward(...calls[0]!.args.map(inputOf)), calls[0]!.result), undefined)
+    module.dispose()
+  }
+  await right([fixturePath('external.pte'), { data: [data] }])
+  await right([readFileSync(fixturePath('external.pte')), { data: [readFileSync(data)] }])
+  await t.rejects(loadModule(fixturePath('external.pte')), { code: 'UNSUPPORTED_FILE', message: /give the \.ptd files/ })
+  await t.rejects(loadModule(fixturePath('external.pte'), { data: [fixturePath('net.pte')] }), { code: 'INVALID_FILE' })
+  await t.rejects(loadModule(fixturePath('external.pte'), { data: [1 as never] }), { code: 'INVALID_ARGUMENT' })
+  const folder = mkdtempSync(join(tmpdir(), 'ptlite-pte-'))
+  copyFileSync(fixturePath('external.pte'), join(folder, 'model.pte'))
+  copyFileSync(data, join(folder, 'model.ptd'))
+  await right([join(folder, 'model.pte')])
+  rmSync(folder, { recursive: true })
+})
+
+t.test('it is described', async (t) => {
+  const report = await inspectModel(fixturePath('methods.pte'))
+  t.strictSame(report.methods.map(({ name }) => name).sort(), ['encode', 'forward', 'length', 'rate', 'tokens'])
+})

@@ -1,6 +1,14 @@
 import type { FunctionCode } from '../../program/code.js'
 import { DType, type DTypeName } from '../../runtime/tensor/dtype.js'
-import { type CallArgument, callArguments, flatArguments, type Leaf, putTogether, schemaArgument, takeApart } from '../exported/arguments.js'
+import {
+  type CallArgument,
+  callArguments,
+  flatArguments,
+  type Leaf,
+  putTogether,
+  schemaArgument,
+  takeApart,
+} from '../exported/arguments.js'
 import { InputChecks, type Range } from '../exported/checks.js'
 import { CodeBuilder } from '../exported/code-builder.js'
 import { type Expression, textOfExpression } from '../exported/expression.js'

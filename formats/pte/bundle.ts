@@ -9,6 +9,7 @@ export const BUNDLE = 'BP08'
 
 /** A program, and the test cases that are bundled with it by method. */
 export interface OpenedProgram {
+  readonly file: FilePart
   readonly program: FilePart
   readonly suites: readonly FlatTable[]
 }
@@ -16,8 +17,8 @@ export interface OpenedProgram {
 /** The program of a file: a `.pte`, or one that is bundled with test cases. */
 export function openBundle(source: ByteSource, budget: ValueBudget): OpenedProgram {
   const file = FilePart.whole(source)
-  if (source.head.toString('latin1', 4, 8) !== BUNDLE) return { program: file, suites: [] }
+  if (source.head.toString('latin1', 4, 8) !== BUNDLE) return { file, program: file, suites: [] }
   const root = new FlatReader(file, undefined, budget, true).root()
   const { start, length } = root.vector(Field.bundle.program, 1)
-  return { program: file.part(start, length), suites: root.tables(Field.bundle.suites) }
+  return { file, program: file.part(start, length), suites: root.tables(Field.bundle.suites) }
 }

@@ -3,16 +3,7 @@ import type { FunctionCode } from '../../program/code.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
 import { DType, type DTypeName } from '../../runtime/tensor/dtype.js'
 import type { ValueBudget } from '../containers/value-budget.js'
-import {
-  type CallArgument,
-  callArguments,
-  flatArguments,
-  type Leaf,
-  type LeafType,
-  putTogether,
-  schemaArgument,
-  takeApart,
-} from '../exported/arguments.js'
+import { type Leaf, type LeafType, putTogether, schemaArgument, takeApart } from '../exported/arguments.js'
 import { InputChecks, type Range } from '../exported/checks.js'
 import { CodeBuilder, type Label } from '../exported/code-builder.js'
 import type { Expression } from '../exported/expression.js'
@@ -20,6 +11,7 @@ import { withLastUses } from '../exported/last-uses.js'
 import { leavesOf, readTree, type Tree } from '../exported/tree.js'
 import type { Analysis } from './analysis.js'
 import type { Attributes } from './attributes.js'
+import { argumentsOf, isTree } from './method-arguments.js'
 import { constantOf, MethodEmitter, type State } from './method-emitter.js'
 import type { TensorValue } from './plan.js'
 
@@ -89,7 +81,7 @@ class MethodCompiler {
   private takeArguments() {
     const { builder, checks } = this
     const { plan } = this.analysis
-    const args = this.callArguments()
+    const args = argumentsOf(plan, this.context.budget)
     const first = builder.allocateRun(args.length)
     builder.emit('STOREN', SELF, args.length + 1)
     let next = 0
@@ -107,16 +99,6 @@ class MethodCompiler {
     checks.relations(this.ranges, [])
     for (const [leaf, value] of places) this.take(leaf, value)
     return schema
-  }
-
-  private callArguments(): CallArgument[] {
-    const { plan } = this.analysis
-    const count = plan.inputs.length
-    if (!isTree(plan.inputTree)) return flatArguments(count, [])
-    const args = callArguments(readTree(plan.inputTree, new Map(), this.context.budget), null)
-    const leaves = args.reduce((sum, { tree }) => sum + leavesOf(tree), 0)
-    if (leaves !== count) throw damaged(`the arguments have ${leaves} values, the method takes ${count}`)
-    return args
   }
 
   private isFree(index: number): boolean {
@@ -294,11 +276,6 @@ class MethodCompiler {
     // what outlives the call is not handed out
     if (emitter.value(index).kind === 'tensor' && emitter.isState(index)) builder.operator('aten::clone', 1)
   }
-}
-
-/** Old files have trees in another form, which says nothing that is needed. */
-function isTree(text: string): boolean {
-  return text.startsWith('[')
 }
 
 function describe(name: string, { scalarType, sizes, isDynamic }: TensorValue): ArgumentInfo {

@@ -12,6 +12,7 @@ import type { Instruction, Plan } from './plan.js'
 import { readPlan } from './read-plan.js'
 import { Field } from './schema.js'
 import { statesOf } from './states.js'
+import { testCaseMethods } from './test-cases.js'
 import { XNNPACK, xnnpackKernel } from './xnnpack/kernel.js'
 import type { Kernel } from './kernel.js'
 
@@ -26,7 +27,7 @@ const OPERATORS = 10
  * buffers as attributes. Parts of it for XNNPACK are read as operators; methods that come to another backend say so when they are called.
  */
 export function read({ source }: OpenedFile, { pool, budget, limits, data: others = [] }: Reading): ParsedProgram {
-  const { program: part } = openBundle(source, budget)
+  const { file: whole, program: part, suites } = openBundle(source, budget)
   const file = SegmentedFile.program(part, budget, limits?.objects)
   const data = new ProgramData(file, part, others, budget)
   const plans = file.root.tables(Field.program.plans).map((table) => readPlan(table, data))
@@ -67,7 +68,7 @@ export function read({ source }: OpenedFile, { pool, budget, limits, data: other
   return {
     bytecodeVersion: BYTECODE,
     operatorVersion: OPERATORS,
-    functions: compiled.map(({ code }) => code),
+    functions: [...compiled.map(({ code }) => code), ...testCaseMethods(suites, whole, plans, CLASS_NAME, attributes, budget)],
     extraFiles: new Map(),
     debug: undefined,
     inputs: forward?.inputs,

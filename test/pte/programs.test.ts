@@ -48,7 +48,7 @@ t.test('what a program takes is checked, by name', async (t) => {
   sizes.dispose()
   const net = await loadModule(fixturePath('net.pte'))
   t.throws(() => net.forward(tensor(new Float32Array(75), [1, 3, 5, 5])), { message: /dimension 2: expected 8, found 5/ })
-  t.match(net.inputs[0], { type: 'Tensor', dtype: 'float32' })
+  t.match(net.inputs?.[0], { type: 'Tensor', dtype: 'float32' })
   net.dispose()
 })
 

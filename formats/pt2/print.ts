@@ -1,5 +1,5 @@
 import { damaged } from '../../program/file-error.js'
-import type { CodeBuilder } from './code-builder.js'
+import type { CodeBuilder } from '../exported/code-builder.js'
 import type { Argument, GraphNode } from './graph.js'
 import { pushAny } from './push.js'
 import { forEachName, type Scope } from './scope.js'

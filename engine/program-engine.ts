@@ -17,6 +17,7 @@ import { fillMarks } from './background/messages.js'
 import type { CallSettings, RunSettings } from './engine.js'
 import { InterpretingEngine, parametersOf } from './interpreting-engine.js'
 import { Lifetime } from './lifetime.js'
+import { sameState } from './module-state.js'
 import type { LoadOptions } from './options.js'
 import { passOptions } from './pass-options.js'
 
@@ -28,6 +29,11 @@ export interface PlannedCall {
   readonly method: string
   /** Fitted to the method's signature. */
   readonly args: readonly Value[]
+}
+
+/** What a `.ptlc` file holds of calls, and those that change the module. */
+export type AheadPlans = Pick<AheadModule, 'methods' | 'plans' | 'unplanned' | 'training' | 'missing'> & {
+  readonly changed: ReadonlyMap<number, string>
 }
 
 /** Interprets a program, and compiles it as its calls repeat themselves. */
@@ -135,22 +141,34 @@ export class ProgramEngine extends InterpretingEngine {
    * Plans for calls with arguments of these forms, which it makes, and the methods that they are of: what a `.ptlc` file holds; with the
    * calls that there can be no plan for in such a file, and why. The plans end with the module. Throws INVALID_ARGUMENT where there is no
    * plan for any of the calls or for parts of them, and what a call throws.
+   *
+   * Plans of a file are for the module as its own file has it. Calls that change it are noted (`changed`), with why there is no plan of them: where there
+   * are any that are not among `changing`, which are not carried out, the plans are those of another module, and are to be made again with one that was just loaded.
    */
-  planAhead(calls: readonly PlannedCall[]): Pick<AheadModule, 'methods' | 'plans' | 'unplanned' | 'training' | 'missing'> {
+  planAhead(calls: readonly PlannedCall[], changing: ReadonlyMap<number, string> = new Map()): AheadPlans {
     const training = { set: this.trainingSet, isOn: this.script.modes.includes('t'), layers: this.trainingLayers() }
     const methods = new Map<string, AheadMethod>()
     const constants = newSharedConstants()
     const plans: AheadPlan[] = []
     const unplanned: UnplannedCall[] = []
-    let divided = false
-    for (const { method, args: example } of calls) {
+    const changed = new Map(changing)
+    let divided = changing.size > 0
+    for (const [i, { method, args: example }] of calls.entries()) {
       const fn = this.script.method(method)
       // before the call, which may change lists
       const signature = Signature.of(example)?.toString() ?? 'objects'
       const parameters = parametersOf(fn)
+      const known = changing.get(i)
+      if (known !== undefined) {
+        if (whyNoMethod(parameters) === null) methods.set(method, { name: method, arguments: parameters })
+        unplanned.push({ method, signature, reason: known })
+        continue
+      }
       const tiers = new TieredModule(this.script, 'eager', this.passes, constants)
       this.aheadOfTime.push(tiers)
+      const before = this.moduleState()
       const found = tiers.findPlan(fn, example)
+      if (!sameState(this.moduleState(), before)) changed.set(i, 'plan' in found ? 'it changes the module' : found.reason)
       const fault =
         'plan' in found
           ? (whyNoMethod(parameters) ?? this.whyOnlyHere(found.plan.captured) ?? whyNoPlan({ example, captured: found.plan.captured }))
@@ -169,7 +187,7 @@ export class ProgramEngine extends InterpretingEngine {
       const reasons = unplanned.map(({ method, signature, reason }) => `${method}(${signature}) cannot be compiled to a plan: ${reason}`)
       throw new PtliteError('INVALID_ARGUMENT', reasons.join('\n'))
     }
-    return { methods: [...methods.values()], plans, unplanned, training, missing: this.missing }
+    return { methods: [...methods.values()], plans, unplanned, training, missing: this.missing, changed }
   }
 
   /** Why a plan is none for a file; null where that is not for what the module holds. Constants of a file are copies, which callers must not get instead. */

@@ -10,7 +10,7 @@ import { fingerprintOf } from '../engine/fingerprint.js'
 import { openProgramEngine } from '../engine/open-program.js'
 import type { LoadOptions } from '../engine/options.js'
 import { sha256 } from '../engine/replaced.js'
-import type { ProgramEngine } from '../engine/program-engine.js'
+import type { AheadPlans, ProgramEngine } from '../engine/program-engine.js'
 import type { Input } from './convert.js'
 import { fitArguments } from './fit.js'
 import { Module } from './module.js'
@@ -22,7 +22,7 @@ export interface PlannedCall {
 }
 
 /**
- * Compiles a model ahead for calls of these forms; `callsOf` gets the loaded model. Returns the bytes of a `.ptlc` file for this ISA
+ * Compiles a model ahead for calls of these forms; `callsOf` gets the loaded model, once more where a call has changed it. Returns the bytes of a `.ptlc` file for this ISA
  * level and version of the library. Calls that there can be no plan for are left to the model, and so noted in the file: what is compiled
  * in regions is so at its first calls, as it is without the file. Throws INVALID_ARGUMENT saying why where there can be a plan for none of
  * the calls or their parts, INVALID_FILE where the model changed meanwhile, and what a call throws.
@@ -33,20 +33,27 @@ export function compileAhead(
   options: Pick<LoadOptions, 'winograd' | 'eval' | 'strict'> = {},
 ): Uint8Array {
   const before = identityOf(path)
-  const engine = openProgramEngine(path, { ...options, onWarning: () => undefined })
-  try {
-    const bytes = writeAhead({ ...aboutModule(path, engine), ...planAhead(engine, callsOf(Module.over(engine))) })
-    if (identityOf(path) === before) return bytes
-    // what the plans say of their model is of another one
-    throw new PtliteError('INVALID_FILE', `${path}: the file was changed while it was compiled; compile it again`)
-  } finally {
-    engine.dispose()
+  for (let changing: ReadonlyMap<number, string> = new Map(); ;) {
+    const engine = openProgramEngine(path, { ...options, onWarning: () => undefined })
+    try {
+      const { changed, ...plans } = planAhead(engine, callsOf(Module.over(engine)), changing)
+      if (changed.size === changing.size) {
+        const bytes = writeAhead({ ...aboutModule(path, engine), ...plans })
+        if (identityOf(path) === before) return bytes
+        // what the plans say of their model is of another one
+        throw new PtliteError('INVALID_FILE', `${path}: the file was changed while it was compiled; compile it again`)
+      }
+      changing = changed
+    } finally {
+      engine.dispose()
+    }
   }
 }
 
 /** What the plans of these calls are, and the methods that they are of. */
-export function planAhead(engine: ProgramEngine, calls: readonly PlannedCall[]): ReturnType<ProgramEngine['planAhead']> {
-  return engine.planAhead(calls.map(({ method, args }) => ({ method, args: fitArguments(engine, method, args) })))
+export function planAhead(engine: ProgramEngine, calls: readonly PlannedCall[], changing?: ReadonlyMap<number, string>): AheadPlans {
+  const fitted = calls.map(({ method, args }) => ({ method, args: fitArguments(engine, method, args) }))
+  return engine.planAhead(fitted, changing)
 }
 
 /** What a `.ptlc` file says of the model that it is made from, and of where that happens. */

@@ -18,9 +18,12 @@ export function finishRun(run: Run, result: Value, args: readonly Value[]): void
 function settleRun({ program, lifetimes, roots }: Run, result: Value, args: readonly Value[]): void {
   const outputs = reachable([result])
   for (const t of outputs) t.storage.watch()
+  const { root } = program
+  const containers = args.filter((v) => v !== root && isContainer(v))
+  // what was an attribute may be in a list or dict of the caller's, and be none any more
+  if (containers.length > 0) for (const t of reachable(containers)) t.storage.watch()
   if (lifetimes.pinned.length === 0) return
   lifetimes.sweep([result, ...roots])
-  const { root } = program
   const inArguments = reachable(args.filter((v) => v !== root))
   const stored = lifetimes.pinned.filter((t) => {
     if (inArguments.has(t)) t.storage.watch()
@@ -35,4 +38,8 @@ function settleRun({ program, lifetimes, roots }: Run, result: Value, args: read
     if (!reached.has(t) && !outputs.has(t) && !t.storage.isWatched) t.release()
     return reached.has(t)
   })
+}
+
+function isContainer(value: Value): boolean {
+  return typeof value === 'object' && value !== null && !(value instanceof Tensor)
 }

@@ -116,6 +116,24 @@ const FOUND: readonly Found[] = [
     returns: X,
   },
   {
+    what: 'an attribute is in a list of the caller when it is replaced',
+    attributes: [{ name: 'last', type: 'Tensor', value: row(0, 0) }],
+    parameters: [['given', listOf(listOf(ROW))]],
+    args: () => [{ list: [], type: typeText(listOf(listOf(ROW))) }],
+    body: ['d0 = torch.append(given, [self.last])', 'self.last = torch.sum(x, [0])'],
+    result: 'x',
+    returns: X,
+  },
+  {
+    what: 'a method writes to what a plan ahead has as a constant',
+    attributes: [{ name: 'weight', type: 'Tensor', value: row(0, 0) }],
+    parameters: [['n', { kind: 'int' }]],
+    args: (k) => [{ int: k % 2 }],
+    body: ['v0 = torch.fill_(torch.slice(self.weight, 0, 0, n), 2.)'],
+    result: 'torch.minimum(x, self.weight)',
+    returns: X,
+  },
+  {
     what: 'one tensor is given twice',
     attributes: [{ name: 'total', type: 'Tensor', value: row(0, 0) }],
     parameters: [

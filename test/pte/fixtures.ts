@@ -19,10 +19,11 @@ export const PROGRAMS = [
   'unplanned',
   'arrange_xnnpack',
   'methods',
+  'llama',
 ] as const
 
 /** Programs that change the module, whose calls come in order. */
-export const CHANGES: ReadonlySet<string> = new Set(['state'])
+export const CHANGES: ReadonlySet<string> = new Set(['state', 'llama'])
 
 export interface Call {
   readonly method: string

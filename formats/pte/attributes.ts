@@ -4,6 +4,7 @@ import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'
 import type { FilePart } from '../containers/file-part.js'
+import type { ValueBudget } from '../containers/value-budget.js'
 import type { TensorPool } from '../reading/tensor-pool.js'
 import type { ProgramData } from './data.js'
 import { type Form, stridesOf } from './form.js'
@@ -11,12 +12,19 @@ import { elementCount, type TensorData } from './plan.js'
 
 /** What elements of any type need. */
 const ALIGNMENT = 16
+/** Bytes that buffers of any program may have: they are not in its file. */
+const FREE_BYTES = 2 ** 28
 const KNOWN: ReadonlySet<number> = new Set(Object.values(DType))
 
 /** Scalar types of ExecuTorch that this runtime has no tensors of. */
 const LACKING: Readonly<Record<number, string>> = {
   22: 'bits16', 23: 'float8_e5m2', 24: 'float8_e4m3fn', 25: 'float8_e5m2fnuz', 26: 'float8_e4m3fnuz', 27: 'uint16', 28: 'uint32', 29: 'uint64',
 } // prettier-ignore
+
+/** Whether this runtime has no tensors of a scalar type. */
+export function isLacking(scalarType: number): boolean {
+  return scalarType in LACKING
+}
 
 /** Bytes of a tensor's elements. Throws UNSUPPORTED_FILE for a dtype that this runtime has not got. */
 export function byteSizeOf({ scalarType, sizes }: Pick<Form, 'scalarType' | 'sizes'>): number {
@@ -35,11 +43,13 @@ export class Attributes {
   private readonly names: string[] = []
   private readonly makers: (() => Tensor)[] = []
   private readonly used = new Set<string>()
+  private stateBytes = 0
 
   constructor(
     private readonly className: string,
     private readonly pool: TensorPool,
     private readonly data: ProgramData,
+    private readonly budget: ValueBudget,
   ) {}
 
   /** The slot of a constant, one for each `key` and form. */
@@ -54,6 +64,9 @@ export class Attributes {
   state(key: string, name: string, form: Form, first: TensorData | null): number {
     return this.slot(key, name, () => {
       const bytes = byteSizeOf(form)
+      const free = Math.max(FREE_BYTES - this.stateBytes, 0)
+      this.stateBytes += bytes
+      if (bytes > free) this.budget.spendBytes(bytes - free)
       // others may begin with the same bytes
       const content = first === null ? new Uint8Array(bytes) : Uint8Array.from(this.part(first, bytes).read(0, bytes))
       return this.onStorage(Storage.holding(content), form)

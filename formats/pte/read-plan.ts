@@ -1,5 +1,6 @@
 import { damaged, guarded, MAX_RANK, unsupported } from '../../program/file-error.js'
 import type { FlatTable } from '../containers/flatbuffer/reader.js'
+import { byteSizeOf, isLacking } from './attributes.js'
 import type { ProgramData } from './data.js'
 import type { Instruction, Plan, PlanValue, TensorData, TensorValue } from './plan.js'
 import { Dynamism, Field, InstructionKind, Location, ValueKind } from './schema.js'
@@ -28,6 +29,8 @@ export function readPlan(table: FlatTable, data: ProgramData): Plan {
     const counts = { operators, delegates: delegates.length, values: values.length }
     const list = chains[0]?.tables(Field.chain.instructions) ?? []
     const containers = table.table(field.containers)
+    const memories = table.list(field.bufferSizes, 8, (at) => Number(table.reader.int64(at)))
+    values.forEach((value, i) => guarded(`value ${i}`, () => checkPlace(value, memories)))
     return {
       name,
       values,
@@ -35,7 +38,7 @@ export function readPlan(table: FlatTable, data: ProgramData): Plan {
       outputs: indices(table, field.outputs, check),
       instructions: list.map((item, i) => guarded(`instruction ${i}`, () => readInstruction(item, counts, list.length))),
       delegates,
-      memories: table.list(field.bufferSizes, 8, (at) => Number(table.reader.int64(at))),
+      memories,
       inputTree: containers?.text(Field.containers.inputs) ?? '',
       outputTree: containers?.text(Field.containers.outputs) ?? '',
     }
@@ -54,6 +57,15 @@ function indices(table: FlatTable, field: number, check: Check): number[] {
   const list = table.int32s(field)
   list.forEach(check)
   return list
+}
+
+/** A tensor's elements, as many as there may be, are inside of its memory. */
+function checkPlace(value: PlanValue, memories: readonly number[]): void {
+  // what a method of another backend has need not be known here
+  if (value.kind !== 'tensor' || value.place === null || isLacking(value.scalarType)) return
+  const { memory, offset } = value.place
+  const [bytes, size] = [byteSizeOf(value), memories[memory] ?? 0]
+  if (offset + bytes > size) throw damaged(`a tensor of ${bytes} bytes at ${offset} of memory ${memory}, which has ${size}`)
 }
 
 function memberOf(table: FlatTable, field: number): FlatTable {

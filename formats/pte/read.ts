@@ -32,7 +32,7 @@ export function read({ source }: OpenedFile, { pool, budget, limits, data: other
   const data = new ProgramData(file, part, others, budget)
   const plans = file.root.tables(Field.program.plans).map((table) => readPlan(table, data))
   if (plans.length === 0) throw damaged('the program has no methods')
-  const attributes = new Attributes(CLASS_NAME, pool, data)
+  const attributes = new Attributes(CLASS_NAME, pool, data, budget)
   const refusals = new Map(plans.map((plan) => [plan, refusalOf(plan)]))
   if (plans.every((plan) => refusals.get(plan) !== null || plan.instructions.length === 0)) {
     const [refusal] = [...refusals.values()].filter((text) => text !== null)

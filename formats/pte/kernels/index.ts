@@ -34,8 +34,7 @@ function missingKernel(name: string): Kernel {
       if (result === undefined) return emitter.builder.emit('DROP')
       const value = emitter.value(result)
       if (value.kind === 'tensors') emitter.storeList(value.items)
-      else if (value.kind === 'tensor') emitter.store(result)
-      else emitter.builder.emit('DROP')
+      else emitter.store(result, value.kind === 'tensor' ? undefined : 'number')
     },
   }
 }

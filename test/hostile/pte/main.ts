@@ -1,0 +1,3 @@
+import { fuzzCommand } from '../harness/command.js'
+
+await fuzzCommand('pte')

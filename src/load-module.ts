@@ -16,7 +16,7 @@ import type { ModelSource } from './sources.js'
 const LARGE = 1 << 20
 
 /**
- * Loads a `.ptl`, `.ff`, `.pt` (TorchScript), `.pt2` or `.ptlc` model; the content tells which it is. Weights of a file are
+ * Loads a `.ptl`, `.ff`, `.pt` (TorchScript), `.pt2`, `.pte` (ExecuTorch) or `.ptlc` model; the content tells which it is. Weights of a file are
  * mapped and used in place, others are copied once. The model is verified and its operators are resolved before the promise fulfils;
  * it rejects with a PtliteError.
  *

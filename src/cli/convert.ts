@@ -17,7 +17,7 @@ import { reportBeside, writeFile } from './write-file.js'
 /** ptlite convert: writes what a file holds as a mobile module. */
 export const convert: Command = {
   usage: `convert MODEL -o OUT.ptl|OUT.ff [--eval] ${OPS_USAGE}`,
-  help: `Writes a model (.pt, .pt2, .ptl or .ff) as a mobile module: a flatbuffer where the name ends in .ff, else a zip.
+  help: `Writes a model (.pt, .pt2, .pte, .ptl or .ff) as a mobile module: a flatbuffer where the name ends in .ff, else a zip.
 
 PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .pt2 that are symbols stay so.
 

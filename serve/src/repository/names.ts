@@ -3,7 +3,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 const VERSION = /^[1-9][0-9]{0,17}$/
 
 /** Formats that the library reads, by how files of them are usually named; the content decides. */
-const MODEL_FILE = /\.(?:ptlc|ptl|ff|pt2|pt|pth)$/i
+const MODEL_FILE = /\.(?:ptlc|ptl|ff|pt2|bpte|pte|pt|pth)$/i
 
 export function isModelName(name: string): boolean {
   return NAME.test(name) && !name.includes('..')

@@ -1,7 +1,10 @@
 import t from 'tap'
-import { callOperator, PtliteError, tensor, type Tensor } from '../../src/index.js'
+import * as library from '../../src/index.js'
+import { topkTies } from './support/topk-ties.js'
 
-const numbers = (x: unknown): number[] => Array.from((x as Tensor).data(), Number)
+const { callOperator, PtliteError, tensor } = library
+
+const numbers = (x: unknown): number[] => Array.from((x as library.Tensor).data(), Number)
 const call = (op: string, ...args: unknown[]): unknown => callOperator(`aten::${op}`, args as never[])
 const both = (x: unknown): number[][] => (x as unknown[]).map(numbers)
 
@@ -34,7 +37,7 @@ t.test('integers of every width', (t) => {
     ['int32', Int32Array.of(5, -(2 ** 31), 2 ** 31 - 1, -1)],
     ['int64', BigInt64Array.of(5n, -(2n ** 63n), 2n ** 63n - 1n, -1n)],
   ] as const) {
-    const [values] = call('sort', tensor(data, [4], dtype)) as Tensor[]
+    const [values] = call('sort', tensor(data, [4], dtype)) as library.Tensor[]
     t.strictSame(
       Array.from<number | bigint>(values!.data() as ArrayLike<number | bigint>),
       Array.from<number | bigint>(data as ArrayLike<number | bigint>).sort((a, b) => (a < b ? -1 : 1)),
@@ -74,5 +77,12 @@ t.test('searching and counting', (t) => {
   t.strictSame(numbers(call('bincount', tensor(BigInt64Array.of(1n, 3n, 1n), [3], 'int64'))), [0, 2, 0, 1])
   t.strictSame(numbers(call('histc', tensor(Float32Array.of(0, 1, 1, 2, 4)), 4)), [1, 2, 1, 1])
   t.strictSame(numbers(call('quantile.scalar', tensor(Float32Array.of(4, 1, 3)), 0.25)), [2])
+  t.end()
+})
+
+t.test('topk takes those of equal elements that PyTorch takes', (t) => {
+  const { calls, wrong } = topkTies(library)
+  t.ok(calls > 50)
+  t.strictSame(wrong, [])
   t.end()
 })

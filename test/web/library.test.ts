@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import * as native from '../../src/index.js'
+import { topkTies } from '../backends/support/topk-ties.js'
 import { fixturePath } from '../module/fixtures.js'
 import { WEB_LIBRARY, webLibrary, withoutWeb } from '../support/web.js'
 
@@ -198,4 +199,10 @@ t.test('the file for relaxed SIMD, where the engine has it', options, (t) => {
     t.strictSame(product, [19, 22, 43, 50])
   }
   t.end()
+})
+
+t.test('topk takes those of equal elements that PyTorch takes', options, async (t) => {
+  const web = await webLibrary()
+  await web.ready()
+  t.strictSame(topkTies(web as unknown as typeof native).wrong, [])
 })

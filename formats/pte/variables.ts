@@ -1,10 +1,10 @@
 import type { Effects, Values } from './kernel.js'
 import { isSameForm } from './form.js'
-import { elementCount, type Plan, type PlanValue, type TensorValue } from './plan.js'
+import { elementCount, type Instruction, type Plan, type PlanValue, type TensorValue } from './plan.js'
 
 /**
  * The variables of a method. Tensors are told apart by where a plan puts them: values at one place in memory are one variable, since the plan leaves out views that
- * change nothing but sizes, and reads what was written as one value as another. Values that moves bind anew, or that have no place, are variables by themselves, as are
+ * change nothing but sizes, and reads what was written as one value as another. Values that moves and views bind anew, or that have no place, are variables by themselves, as are
  * numbers that the program computes. A constant is none.
  */
 export class Variables implements Values {
@@ -15,7 +15,7 @@ export class Variables implements Values {
   private readonly written = new Set<number>()
 
   constructor(private readonly plan: Plan) {
-    const bound = new Set(plan.instructions.flatMap((item) => (item.kind === 'move' ? [item.to] : [])))
+    const bound = new Set(plan.instructions.flatMap(boundBy))
     this.keys = plan.values.map((value, i) => (value.kind === 'tensor' ? placeKey(value, i, bound.has(i)) : null))
     this.canonical = plan.values.map((value, i) => (value.kind === 'tensor' ? this.formOf(value, i) : i))
   }
@@ -85,6 +85,13 @@ export class Variables implements Values {
     const [one, other] = [this.value(a), this.value(b)]
     return one.kind === 'tensor' && other.kind === 'tensor' && !one.isDynamic && !other.isDynamic && isSameForm(one, other)
   }
+}
+
+/** Values that an instruction binds to the memory of another one, whatever place they have. */
+function boundBy(item: Instruction): readonly number[] {
+  if (item.kind === 'move') return [item.to]
+  const view = item.kind === 'kernel' && item.operator === 'executorch_prim::et_view.default' ? item.args[2] : undefined
+  return view === undefined ? [] : [view]
 }
 
 function placeKey(value: TensorValue, index: number, isBound: boolean): string | null {

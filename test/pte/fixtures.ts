@@ -16,6 +16,8 @@ export const PROGRAMS = [
   'control',
   'sizes',
   'state',
+  'state_xnnpack',
+  'recurrent',
   'unplanned',
   'arrange_xnnpack',
   'methods',
@@ -23,7 +25,7 @@ export const PROGRAMS = [
 ] as const
 
 /** Programs that change the module, whose calls come in order. */
-export const CHANGES: ReadonlySet<string> = new Set(['state', 'llama'])
+export const CHANGES: ReadonlySet<string> = new Set(['state', 'state_xnnpack', 'llama'])
 
 export interface Call {
   readonly method: string

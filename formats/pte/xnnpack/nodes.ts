@@ -38,6 +38,7 @@ function writeElementwise(
   const order = values.orderOf(from)
   values.push(from, inOrder(order))
   if (operator !== '') call(values, operator, 1, ...constants)
+  else values.borrow(from, to)
   clamp(node, values)
   values.store(to, order)
 }
@@ -87,6 +88,7 @@ function arranging(
     const isAlike = !values.isConstant(from) && values.areAlike(from, to)
     if (isAlike) values.pushRaw(from)
     else values.push(from, inOrder(order))
+    values.borrow(from, to)
     const result = write(order, node, values)
     if (isAlike) values.keep(to, result)
     else values.store(to, result)
@@ -99,6 +101,7 @@ const transpose: NodeWriter = ({ table }, values) => {
   const order = table.uint32s(field)
   if (order.length !== values.orderOf(from).length || new Set(order).size !== order.length || !order.every((dim) => dim < order.length))
     throw damaged(`a transposition of ${values.orderOf(from).length} dimensions to [${order.join(', ')}]`)
+  values.borrow(from, to)
   if (values.isConstant(from)) {
     values.push(from, order)
     return values.store(to, identity(order.length))
@@ -117,6 +120,7 @@ const reshape: NodeWriter = ({ table }, values) => {
   const [from, to] = [table.uint32(input), table.uint32(output)]
   // 0 is the one dimension that follows from the others
   const shape = table.uint32s(sizes).map((size) => (size === 0 ? -1 : size))
+  values.borrow(from, to)
   const isAlike = !values.isConstant(from) && values.areAlike(from, to)
   const order = values.orderOf(from)
   if (isAlike) {

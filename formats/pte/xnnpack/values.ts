@@ -37,6 +37,8 @@ const FLOATS: Readonly<Record<number, DTypeName>> = { 1: 'float32', 2: 'float16'
  */
 export class DelegateValues {
   private readonly kept = new Map<number, Kept>()
+  /** Values that may share memory with an argument that somebody writes to. */
+  private readonly borrowed = new Set<number>()
   private readonly weights: Weights
 
   constructor(
@@ -57,6 +59,7 @@ export class DelegateValues {
   take(value: GraphValue, argument: number): void {
     const { emitter } = this
     const tensor = emitter.tensor(argument)
+    if (emitter.isShared(argument)) this.borrowed.add(value.id)
     emitter.push(argument)
     if (tensor.sizes.length === 0 && value.dims.length === 1) {
       emitter.constant([1])
@@ -77,6 +80,8 @@ export class DelegateValues {
     }
     const own = rangeOf(value)?.dtype ?? dtypeOf(value)
     if (own !== tensor.scalarType) this.cast(tensor.scalarType)
+    // a state is copied to anyway
+    if (!emitter.isState(argument) && (this.borrowed.has(value.id) || emitter.isShared(argument))) emitter.operator('aten::clone', 1)
     emitter.store(argument)
   }
 
@@ -164,6 +169,11 @@ export class DelegateValues {
       return this.keep(to, order)
     }
     this.kept.set(to, { register: kept.register, order: order.map((dim) => kept.order[dim]!) })
+  }
+
+  /** One value may share memory with another. */
+  borrow(from: number, to: number): void {
+    if (this.borrowed.has(from)) this.borrowed.add(to)
   }
 
   isConstant(id: number): boolean {

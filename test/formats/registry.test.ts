@@ -21,6 +21,7 @@ t.test('a file is of the format that its content says', async (t) => {
     ['control.ff', 'ff'],
     ['torchscript.pt', 'torchscript'],
     ['pt2/control.pt2', 'pt2'],
+    ['pte/net.pte', 'pte'],
   ] as const) {
     const file = opened(fixturePath(name))
     t.equal(formatOf(file).name, format)

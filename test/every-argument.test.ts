@@ -583,7 +583,7 @@ t.test('options that there are not are refused with the nearest name', async (t)
   t.equal(await messageOf({ onwarning: () => undefined }), "loadModule() takes no option 'onwarning'; did you mean 'onWarning'?")
   t.equal(
     await messageOf({ thread: 2 }),
-    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, strict, limits, signal, onWarning, maxIterations",
+    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, strict, data, limits, signal, onWarning, maxIterations",
   )
   t.equal(await messageOf({ compile: 'yes' }), "loadModule(): expected compile to be 'auto' or 'off' or 'eager', found \"yes\"")
   const call = (options: object): unknown => modules.scripted.call('forward', [row()], options)

@@ -28,7 +28,7 @@ function overview(): string {
 }
 
 const WHAT_IT_DOES =
-  "Runs PyTorch's models: mobile modules (.ptl and .ff), TorchScript archives (.pt), programs of torch.export (.pt2) and of ExecuTorch (.pte) and what these are compiled to (.ptlc)."
+  "Runs PyTorch's models: mobile modules (.ptl, .ff), TorchScript archives (.pt), programs of torch.export (.pt2) and ExecuTorch (.pte), and compiled ones (.ptlc)."
 
 /** What holds for all commands. */
 const GENERAL = [

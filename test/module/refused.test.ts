@@ -31,7 +31,7 @@ t.test('files that are no mobile modules say what they are', (t) => {
   for (const bytes of [new Uint8Array(0), new Uint8Array(3), new Uint8Array(100), text('{"json": true}')]) {
     const error = errorOf(() => loadModelFile(bytes))
     t.equal(error.code, 'INVALID_FILE')
-    t.match(error.message, /expected a \.ptl \(zip\), .* or \.ff \(flatbuffer\) module/)
+    t.match(error.message, /expected a \.ptl \(zip\), .* or \.pte \(program of ExecuTorch\) module/)
   }
   t.match(errorOf(() => loadModelFile(zip([{ name: 'm/hello', data: text('x') }]))).message, /not a module/)
   t.end()

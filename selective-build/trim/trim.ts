@@ -8,13 +8,14 @@ import { exportsOf } from './syntax.js'
 
 /**
  * Files whose functions are left out where no traced model comes to them: they read models, prove them right and link them. What tells formats apart
- * stays, since errors name the reader that a build is without, and what finds operators that are missing, since those are of other models.
+ * stays, since errors name the reader that a build is without. So does what finds operators that are missing, which are those of other models: in archives
+ * with code that is most of what compiles it.
  */
-const LOADER = /^(?:formats\/(?!ptlc|registry)|program\/(?!link(?:ed)?\.|missing\.)|engine\/(?:interpreter\/|load-program))/
+const LOADER = /^(?:formats\/(?!ptlc|registry|torchscript\/)|program\/(?!link(?:ed)?\.|missing\.)|engine\/(?:interpreter\/|load-program))/
 const isWithin = (file: string): boolean => LOADER.test(file)
 /** Of these those that only loadProgram calls; of what they hand on, debug information is read when models are loaded. */
 const LOADING =
-  /^(?:formats\/(?!ptlc)|program\/(?:attributes|file-error|verifier|(?:generated\/)?opcodes|upgraders|argument-counts|code-reading|value-kinds|generated\/opcode-results)\.ts)/
+  /^(?:formats\/(?!ptlc|torchscript\/)|program\/(?:attributes|file-error|verifier|(?:generated\/)?opcodes|upgraders|argument-counts|code-reading|value-kinds|generated\/opcode-results)\.ts)/
 const isLoading = (file: string): boolean => LOADING.test(file)
 
 /** A bundle whose parts can be observed while models run, and then be cut. */

@@ -27,8 +27,9 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
   checkLoadOptions(options)
   const signal = options.signal === undefined ? undefined : ownSignal(options.signal)
   const source = await atHand(model, signal)
+  const data = options.data && (await Promise.all(options.data.map((file) => atHand(file, signal))))
   needKernels()
-  return loadOpen(source, options, signal)
+  return loadOpen(source, data === undefined ? options : { ...options, data }, signal)
 }
 
 /** The same of what is at hand already, with options that were checked. */

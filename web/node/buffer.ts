@@ -126,6 +126,10 @@ class Bytes extends Uint8Array {
     return this.view.getBigUint64(at, true)
   }
 
+  readFloatLE(at = 0): number {
+    return this.view.getFloat32(at, true)
+  }
+
   readDoubleLE(at = 0): number {
     return this.view.getFloat64(at, true)
   }

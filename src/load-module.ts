@@ -27,7 +27,7 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
   checkLoadOptions(options)
   const signal = options.signal === undefined ? undefined : ownSignal(options.signal)
   const source = await atHand(model, signal)
-  const data = options.data && (await Promise.all(options.data.map((file) => atHand(file, signal))))
+  const data = options.data && (await Promise.all(options.data.map(async (file) => atHand(file, signal))))
   needKernels()
   return loadOpen(source, data === undefined ? options : { ...options, data }, signal)
 }

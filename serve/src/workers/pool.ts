@@ -64,7 +64,7 @@ export class Pool implements WorkerEvents {
   /** Loads a model into as many workers as it is to have. Throws what is wrong with it. */
   async load(model: ServedModel): Promise<Loaded> {
     for (let attempt = 1; ; attempt++) {
-      while (!this.isEnding && !this.isClosed && this.workers.every(({ hasEnded }) => hasEnded)) await pause(FIRST_PAUSE)
+      while (!this.isEnding && this.workers.every(({ hasEnded }) => hasEnded)) await pause(FIRST_PAUSE)
       if (this.isEnding) throw ending()
       this.models.set(model.slot, model)
       try {
@@ -86,7 +86,6 @@ export class Pool implements WorkerEvents {
     const count = Math.min(model.config.instances ?? this.workers.length, this.workers.length)
     const has = ({ slots }: PoolWorker): number => (slots.has(model.slot) ? 0 : 1)
     const alive = this.workers.filter(({ hasEnded }) => !hasEnded)
-    if (alive.length === 0) throw new WorkerEnded('the server is being ended')
     return alive.sort((a, b) => has(a) - has(b) || a.slots.size - b.slots.size || a.index - b.index).slice(0, count)
   }
 
@@ -158,7 +157,7 @@ export class Pool implements WorkerEvents {
   }
 
   async close(): Promise<void> {
-    this.isClosed = true
+    this.isEnding = this.isClosed = true
     await Promise.all([this.trials.close(), ...this.workers.map((worker) => worker.end())])
   }
 

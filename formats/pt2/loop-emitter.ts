@@ -132,23 +132,25 @@ export class LoopEmitter extends GraphEmitter {
     // there may be a row less of these: what is behind them fills up
     this.storeList('aten::cat', [odd, even], 0, spare)
     builder.emit('LOAD', spare)
-    builder.constant(0)
-    builder.constant(0)
-    this.pushRows(even)
-    builder.constant(1)
-    builder.operator('aten::slice.Tensor', 5)
+    this.cutToRowsOf(even)
     builder.emit('STORE', spare)
     this.storeList('aten::stack', [even, spare], 1, odd)
     builder.emit('LOAD', odd)
     builder.constant(0)
     builder.constant(1)
     builder.operator('aten::flatten.using_ints', 3)
+    this.cutToRowsOf(all)
+    builder.emit('STORE', odd)
+  }
+
+  /** Cuts the tensor on the stack to as many rows as that of a register has. */
+  private cutToRowsOf(register: number): void {
+    const { builder } = this
     builder.constant(0)
     builder.constant(0)
-    this.pushRows(all)
+    this.pushRows(register)
     builder.constant(1)
     builder.operator('aten::slice.Tensor', 5)
-    builder.emit('STORE', odd)
   }
 
   private pushRows(register: number): void {

@@ -39,12 +39,12 @@ async function bundle(name, contents) {
   return outfile
 }
 
-const table = await bundle('table', `export * from '../runtime/operators/registry.js'`)
+const table = await bundle('table', `export * from '../runtime/operators/table/registry.js'`)
 const { schemas } = await import(
   await bundle(
     'print',
-    `import { entryAt, operatorCount } from '../runtime/operators/registry.js'
-     import { schemaText } from '../runtime/operators/schema-text.js'
+    `import { entryAt, operatorCount } from '../runtime/operators/table/registry.js'
+     import { schemaText } from '../runtime/operators/table/schema-text.js'
      export const schemas = Array.from({ length: operatorCount() }, (_, i) => schemaText(entryAt(i).qualifiedName, entryAt(i).schema))`,
   )
 )

@@ -14,7 +14,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { cpu, loadModule, setNumThreads, tensor } from '../dist/index.js'
-import { compare, elements } from '../scripts/sweep/outputs.mjs'
+import { compare, elements } from '../sweep/outputs.mjs'
 import { geometricMean, median } from './lib/compare.mjs'
 import { LineProcess } from './lib/line-process.mjs'
 

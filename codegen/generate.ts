@@ -51,19 +51,19 @@ export function readKernels(folder: string, root: string): KernelAbi {
 export function emitOperators(all: readonly Operator[], options: BuildOptions): GeneratedFiles {
   const operators = all.filter((o) => options.selector.operator(o))
   return new Map([
-    ['runtime/operators/generated/schemas.ts', emitSchemas(operators)],
-    ['runtime/operators/generated/boxed.ts', emitBoxed(operators, options)],
-    ['runtime/operators/generated/derived.ts', emitDerived(operators, options)],
-    ['runtime/operators/generated/table.ts', emitTable(operators, options)],
-    ['runtime/operators/generated/functions.ts', emitFunctions(operators, options)],
-    ['runtime/operators/generated/moves.ts', emitMoves(operators)],
+    ['runtime/operators/table/generated/schemas.ts', emitSchemas(operators)],
+    ['runtime/operators/table/generated/boxed.ts', emitBoxed(operators, options)],
+    ['runtime/operators/table/generated/derived.ts', emitDerived(operators, options)],
+    ['runtime/operators/table/generated/table.ts', emitTable(operators, options)],
+    ['runtime/operators/table/generated/functions.ts', emitFunctions(operators, options)],
+    ['runtime/operators/table/generated/moves.ts', emitMoves(operators)],
     ['compiler/generated/operator-facts.ts', emitOperatorFacts(operators)],
     ['compiler/generated/pointwise.ts', emitPointwise(operators)],
-    ['runtime/operators/generated/declarations.ts', emitDeclarations(operators)],
+    ['runtime/operators/table/generated/declarations.ts', emitDeclarations(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
     ...dispatchFiles(all, options),
-    ['runtime/backends/support/generated/interfaces.ts', emitInterfaces(all, options)],
-    ['runtime/backends/generated/modules.ts', emitModules(options)],
+    ['runtime/operators/support/generated/interfaces.ts', emitInterfaces(all, options)],
+    ['runtime/operators/generated/modules.ts', emitModules(options)],
   ])
 }
 

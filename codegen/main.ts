@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     ...emitKernels(kernels, options),
     ...emitBackendIndexes(operators, root),
     ...emitOpcodes(readOpcodes(root)),
-    ['runtime/operators/generated/argument-history.ts', emitArgumentHistory(history)],
+    ['runtime/operators/table/generated/argument-history.ts', emitArgumentHistory(history)],
   ])
   const written = await writeFiles(files, values.out)
   const time = Math.round(performance.now() - start)

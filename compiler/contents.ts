@@ -1,4 +1,4 @@
-import { generatorAddress } from '../runtime/backends/support/generator.js'
+import { generatorAddress } from '../runtime/operators/support/generator.js'
 import * as kernels from '../runtime/native/generated/kernels.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'

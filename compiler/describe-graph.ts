@@ -1,5 +1,5 @@
 import type { GraphArgument, GraphNode as NodeInfo, ModelGraph } from '../program/graph-info.js'
-import { findOperator } from '../runtime/operators/registry.js'
+import { findOperator } from '../runtime/operators/table/registry.js'
 import { dtypeName } from '../runtime/tensor/dtype.js'
 import { namedArgs } from './graph/compiled.js'
 import { type Arg, definitionsOf, type Graph, type GraphNode, type Origin, type ValueId, visitArg } from './graph/graph.js'

@@ -8,7 +8,7 @@ import type { Limits } from '../runtime/limits.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
-import type { Profiler } from './interpreter/profile.js'
+import type { Profiler } from '../interpreter/profile.js'
 
 /** What a method takes after `self`. */
 export interface MethodSignature {

@@ -11,7 +11,7 @@ import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
-import type { ScriptModule } from './interpreter/script-module.js'
+import type { ScriptModule } from '../interpreter/script-module.js'
 import { stateOf } from './module-state.js'
 
 /** What every engine with a program has, however the code is run. */

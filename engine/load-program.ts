@@ -4,7 +4,7 @@ import type { Openable } from '../formats/containers/bytes.js'
 import { openProgram, type ProgramFile, readProgram } from '../formats/read.js'
 import type { ReadLimits, ReadOptions } from '../formats/reading/read-options.js'
 import { allSteps, type Steps } from '../formats/steps.js'
-import { ScriptModule, type ScriptOptions } from './interpreter/script-module.js'
+import { ScriptModule, type ScriptOptions } from '../interpreter/script-module.js'
 
 /** How a program is loaded. */
 export interface ProgramOptions extends ScriptOptions, ReadOptions {

@@ -1,7 +1,7 @@
 import type { CompileMode } from '../compiler/index.js'
 import type { ReadLimits } from '../formats/reading/read-options.js'
 import type { Limits } from '../runtime/limits.js'
-import type { Profiler } from './interpreter/profile.js'
+import type { Profiler } from '../interpreter/profile.js'
 
 /** How a model is loaded. */
 export interface LoadOptions {

@@ -1,5 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
-import { earlierCounts, missingValues, otherCounts } from '../runtime/operators/generated/argument-history.js'
+import { earlierCounts, missingValues, otherCounts } from '../runtime/operators/table/generated/argument-history.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type Call, CodeReading } from './code-reading.js'
 import type { LinkedFunction, LinkedOperator } from './linked.js'

@@ -1,5 +1,5 @@
-import { MOVES } from '../runtime/operators/generated/moves.js'
-import type { OperatorEntry } from '../runtime/operators/registry.js'
+import { MOVES } from '../runtime/operators/table/generated/moves.js'
+import type { OperatorEntry } from '../runtime/operators/table/registry.js'
 import { ArgumentUse } from './linked.js'
 
 /** What becomes of an operator's arguments. */

@@ -1,4 +1,4 @@
-import type { OperatorEntry } from '../runtime/operators/registry.js'
+import type { OperatorEntry } from '../runtime/operators/table/registry.js'
 import type { Stack } from '../runtime/tensor/stack.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { FunctionCode } from './code.js'

@@ -1,4 +1,4 @@
-import { missingOperators } from '../runtime/operators/missing-operator.js'
+import { missingOperators } from '../runtime/operators/table/missing-operator.js'
 import { Opcode } from './generated/opcodes.js'
 import { Calls, usersOf } from './calls.js'
 import type { FunctionCode } from './code.js'

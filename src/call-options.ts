@@ -1,5 +1,5 @@
 import type { CallSettings, RunSettings } from '../engine/engine.js'
-import type { Profiler } from '../engine/interpreter/profile.js'
+import type { Profiler } from '../interpreter/profile.js'
 import type { CallOptions, RunOptions } from '../engine/options.js'
 import { callback, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'

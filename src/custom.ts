@@ -1,4 +1,4 @@
-import { asStorage as storageOf } from '../runtime/operators/unbox.js'
+import { asStorage as storageOf } from '../runtime/operators/table/unbox.js'
 import { DType as dtypeNumbers } from '../runtime/tensor/dtype.js'
 import type { Stack } from '../runtime/tensor/stack.js'
 
@@ -6,15 +6,15 @@ import type { Stack } from '../runtime/tensor/stack.js'
  * What custom operators are made of: the files that `ptlite codegen --ops` writes use it, and native functions can.
  * Tensors given to a native function belong to the caller; what it returns goes to the caller.
  */
-export { CPU, highestKey, keyOf, keyOfList, keyOfTop, noBackend, QuantizedCPU } from '../runtime/backends/key.js'
+export { CPU, highestKey, keyOf, keyOfList, keyOfTop, noBackend, QuantizedCPU } from '../runtime/operators/key.js'
 export * as frame from '../runtime/native/frame.js'
 export type { Launch } from '../runtime/native/host.js'
 export { openLibrary } from '../runtime/native/custom-library.js'
-export { copyOf, copyOfEach, optionsOf, writeOut, writeOuts } from '../runtime/operators/derive.js'
-export * from '../runtime/operators/pack.js'
-export { callBuiltin, type CustomOperator, registerOperators } from '../runtime/operators/registry.js'
-export type { BoxedFunction, OperatorSchema, SchemaArgument, SchemaReturn } from '../runtime/operators/schema.js'
-export * from '../runtime/operators/unbox.js'
+export { copyOf, copyOfEach, optionsOf, writeOut, writeOuts } from '../runtime/operators/table/derive.js'
+export * from '../runtime/operators/table/pack.js'
+export { callBuiltin, type CustomOperator, registerOperators } from '../runtime/operators/table/registry.js'
+export type { BoxedFunction, OperatorSchema, SchemaArgument, SchemaReturn } from '../runtime/operators/table/schema.js'
+export * from '../runtime/operators/table/unbox.js'
 export * from './custom-tensors.js'
 export { canCast, type DType, isFloating, isIntegral, isQuantized, itemSize } from '../runtime/tensor/dtype.js'
 export { promoteTypes } from '../runtime/tensor/promote-types.js'

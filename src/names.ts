@@ -1,5 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
-import { Profiler } from '../engine/interpreter/profile.js'
+import { Profiler } from '../interpreter/profile.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, ScriptObject, Tuple } from '../runtime/tensor/value.js'

@@ -3,7 +3,7 @@
 
   export_zoo.py FOLDER [FAMILY/NAME ...]  by default those of zoo.txt; those that are there already stay
 
-A network becomes FAMILY-NAME.ptl, .json and .bin, as scripts/sweep/exporting.py says. Networks of transformers have two layers and a
+A network becomes FAMILY-NAME.ptl, .json and .bin, as sweep/exporting.py says. Networks of transformers have two layers and a
 small vocabulary, and else the sizes that their configuration gives by default, or those of a model that people run (CONFIGURATIONS).
 """
 import pathlib

@@ -1,14 +1,14 @@
 import type { ArgumentHistory } from '../argument-history.js'
 import { banner } from './file.js'
 
-/** runtime/operators/generated/argument-history.ts: argument counts that operators once had. */
+/** runtime/operators/table/generated/argument-history.ts: argument counts that operators once had. */
 export function emitArgumentHistory(all: readonly ArgumentHistory[]): string {
   const record = (items: (history: ArgumentHistory) => readonly unknown[]): string =>
     all
       .filter((history) => items(history).length > 0)
       .map((history) => `  '${history.qualifiedName}': ${JSON.stringify(items(history))},\n`)
       .join('')
-  return `${banner('argument-history.ts', 'codegen/argument_history.yaml')}import type { Value } from '../../tensor/value.js'
+  return `${banner('argument-history.ts', 'codegen/argument_history.yaml')}import type { Value } from '../../../tensor/value.js'
 
 /** How many arguments calls gave in earlier versions, where the schema completes them now. */
 export const earlierCounts: Readonly<Record<string, readonly number[]>> = {

@@ -11,14 +11,14 @@ export function wrapperName(operator: Operator): string {
   return `w_${operator.unboxedName}`
 }
 
-/** runtime/operators/generated/boxed.ts: the boxed wrappers, one for all operators that are unboxed in the same way. */
+/** runtime/operators/table/generated/boxed.ts: the boxed wrappers, one for all operators that are unboxed in the same way. */
 export function emitBoxed(operators: readonly Operator[], options: BuildOptions): string {
   const wrappers = new Map(operators.map((o) => [sharedName(o, options), o]))
   const names = [...wrappers.keys()].sort()
   const body = names.map((name) => sharedWrapper(name, wrappers.get(name)!, options)).join('')
   const helpers = [...new Set(body.match(/(?<![.\w])(?:as[A-Z]\w*|give\w*|take\w*|rest)(?=\(s\b)/g))].sort()
   const imports =
-    typeImports(body, '../../tensor') +
+    typeImports(body, '../../../tensor') +
     importLine(
       helpers.filter((h) => h.startsWith('give')),
       '../pack.js',

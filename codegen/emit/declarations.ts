@@ -1,7 +1,7 @@
 import type { Operator } from '../model/operator.js'
 import { banner, OPERATOR_INPUTS } from './file.js'
 
-/** runtime/operators/generated/declarations.ts: where operators stand, for messages of `ptlite codegen`; no model needs it. */
+/** runtime/operators/table/generated/declarations.ts: where operators stand, for messages of `ptlite codegen`; no model needs it. */
 export function emitDeclarations(operators: readonly Operator[]): string {
   const files = [...new Set(operators.map((o) => o.native.source.file))]
   const numbers = new Map(files.map((file, i) => [file, i]))

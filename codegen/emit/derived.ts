@@ -7,14 +7,14 @@ import { moduleImports, schemaComment, unboxedCall } from './dispatch.js'
 import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 import { parameterList, returnType } from './signature.js'
 
-/** runtime/operators/generated/derived.ts: the variants that `autogen` asks for, made of the operator they derive from. */
+/** runtime/operators/table/generated/derived.ts: the variants that `autogen` asks for, made of the operator they derive from. */
 export function emitDerived(operators: readonly Operator[], options: BuildOptions): string {
   const body = operators.flatMap((o) => (o.derivation === null ? [] : [derivedFunction(o, o.derivation, options)])).join('\n')
   const module = (name: string, path: string): string => (usesModule(body, name) ? `import * as ${name} from '${path}'\n` : '')
   const imports =
-    module('at', '../../backends/generated/dispatch.js') +
-    moduleImports(body, '../../backends') +
-    typeImports(body, '../../tensor') +
+    module('at', '../../generated/dispatch.js') +
+    moduleImports(body, '../..') +
+    typeImports(body, '../../../tensor') +
     importOf(body, ['copyOf', 'copyOfEach', 'each', 'optionsOf', 'scalarsOf', 'writeOut', 'writeOuts', 'zeroDim'], '../derive.js')
   return `${banner('derived.ts', OPERATOR_INPUTS)}${imports}\n${body || 'export {}\n'}`
 }

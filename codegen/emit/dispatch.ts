@@ -1,12 +1,10 @@
-import type { Backend, Branch, Operator, Parameter } from '../model/operator.js'
+import { type Backend, BACKEND_FOLDERS, type Branch, type Operator, type Parameter } from '../model/operator.js'
 import type { BuildOptions } from '../options.js'
 import { printSchema } from '../schema/printer.js'
 import { isTensorLike } from '../types/unboxing.js'
 import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 import { branchArguments, parameterList, returnType } from './signature.js'
 
-/** Folders of the modules, under runtime/backends. */
-export const FOLDER_OF: Record<string, string> = { cpu: 'cpu', quantized: 'quantized-cpu', composite: 'composite', builtin: 'builtin' }
 /** Highest priority first. */
 const PRIORITY: readonly Backend[] = ['QuantizedCPU', 'CPU']
 
@@ -56,9 +54,9 @@ export function unboxedCall(operator: Operator, options: BuildOptions, text: (p:
   return `${target.name}(${target.arguments(text, rest).join(', ')})`
 }
 
-const DISPATCH = 'runtime/backends/generated/dispatch'
+const DISPATCH = 'runtime/operators/generated/dispatch'
 
-/** runtime/backends/generated/dispatch.ts: the unboxed functions with static dispatch; where some operators are common, in two files behind it. */
+/** runtime/operators/generated/dispatch.ts: the unboxed functions with static dispatch; where some operators are common, in two files behind it. */
 export function dispatchFiles(operators: readonly Operator[], options: BuildOptions): [string, string][] {
   const { common } = options
   if (common === undefined) return [[`${DISPATCH}.ts`, emitDispatch(operators, options)]]
@@ -84,10 +82,10 @@ export function emitDispatch(operators: readonly Operator[], options: BuildOptio
   return `${banner('dispatch.ts', OPERATOR_INPUTS)}${imports}\n${body}`
 }
 
-/** Imports of the backend modules in use; `backends` is the path of runtime/backends. */
-export function moduleImports(code: string, backends: string): string {
-  const modules = Object.keys(FOLDER_OF).filter((name) => usesModule(code, name))
-  return modules.map((name) => `import * as ${name} from '${backends}/${FOLDER_OF[name]!}/index.js'\n`).join('')
+/** Imports of the backend modules in use; `operators` is the path of runtime/operators. */
+export function moduleImports(code: string, operators: string): string {
+  const modules = [...BACKEND_FOLDERS.values()].filter((name) => usesModule(code, name))
+  return modules.map((name) => `import * as ${name} from '${operators}/${name}/index.js'\n`).join('')
 }
 
 /** The schema as a comment, which no text in it ends. */

@@ -1,16 +1,10 @@
-import { type Backend, type Branch, isInplace, type Operator, outNames } from '../model/operator.js'
+import { type Backend, BACKEND_FOLDERS, type Branch, isInplace, type Operator, outNames } from '../model/operator.js'
 import type { BuildOptions } from '../options.js'
 import { banner, OPERATOR_INPUTS, typeImports } from './file.js'
 import { nativeType } from './signature.js'
 
-const MODULES: readonly (readonly [Backend, string])[] = [
-  ['CPU', 'cpu'],
-  ['QuantizedCPU', 'quantized-cpu'],
-  ['Composite', 'composite'],
-  ['Builtin', 'builtin'],
-]
 
-/** runtime/backends/support/generated/interfaces.ts: the types of each backend's native functions. */
+/** runtime/operators/support/generated/interfaces.ts: the types of each backend's native functions. */
 export function emitInterfaces(operators: readonly Operator[], options: BuildOptions): string {
   const sections = modulesOf(options).map(
     ([backend]) => `export interface ${backend} {\n${interfaceMembers(operators, (b) => b === backend)}}\n`,
@@ -19,7 +13,7 @@ export function emitInterfaces(operators: readonly Operator[], options: BuildOpt
   return `${banner('interfaces.ts', OPERATOR_INPUTS)}${typeImports(body, '../../../tensor')}\n${body}`
 }
 
-/** runtime/backends/generated/modules.ts: that each backend's module exports what its interface says. Types only. */
+/** runtime/operators/generated/modules.ts: that each backend's module exports what its interface says. Types only. */
 export function emitModules(options: BuildOptions): string {
   const modules = modulesOf(options)
   const imports = modules.map(([, folder]) => `import type * as ${nameOf(folder)} from '../${folder}/index.js'\n`)
@@ -31,12 +25,12 @@ type Provides<Interface, Module extends Interface> = Module
 ${checks.join('')}`
 }
 
-function modulesOf(options: BuildOptions): typeof MODULES {
-  return MODULES.filter(([backend]) => options.backends.has(backend))
+function modulesOf(options: BuildOptions): [Backend, string][] {
+  return [...BACKEND_FOLDERS].filter(([backend]) => options.backends.has(backend))
 }
 
 function nameOf(folder: string): string {
-  return `${folder.replace('-', '_')}Module`
+  return `${folder}Module`
 }
 
 /** A line per native function of the chosen backends. One that serves several operators must have all their types. */

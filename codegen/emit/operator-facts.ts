@@ -25,7 +25,7 @@ export function emitPointwise(operators: readonly Operator[]): string {
   return `${banner('operator-facts.ts', OPERATOR_INPUTS)}export const POINTWISE_OF_ONE: ReadonlySet<string> = new Set('${names.join(' ')}'.split(' '))\n`
 }
 
-/** runtime/operators/generated/moves.ts: the operators whose results are their arguments, which the interpreter has to know. */
+/** runtime/operators/table/generated/moves.ts: the operators whose results are their arguments, which the interpreter has to know. */
 export function emitMoves(operators: readonly Operator[]): string {
   const names = operators.filter(({ native }) => native.facts.includes('moves')).map((o) => `'${o.qualifiedName}'`)
   return `${banner('operator-facts.ts', OPERATOR_INPUTS)}export const MOVES: readonly string[] = [${names.join(', ')}]\n`

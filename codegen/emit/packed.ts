@@ -1,5 +1,5 @@
 /*
- * The text forms of generated data; runtime/operators/packed.ts reads them. Only printable characters that a string
+ * The text forms of generated data; runtime/operators/table/packed.ts reads them. Only printable characters that a string
  * literal holds unescaped are used.
  */
 

@@ -54,7 +54,7 @@ const UNDEFINED = 'undefined'
 /** What a signature returns where it does not say. */
 const TENSOR: Item = { name: '', type: 'Tensor', alias: '', defaultValue: UNDEFINED, flags: 0 }
 
-/** runtime/operators/generated/schemas.ts: prebuilt schemas as texts of a few characters into pools. */
+/** runtime/operators/table/generated/schemas.ts: prebuilt schemas as texts of a few characters into pools. */
 export function emitSchemas(operators: readonly Operator[]): string {
   const signatures = operators.map(signatureOf)
   const distinct = new Map<string, Item>()
@@ -74,7 +74,7 @@ export function emitSchemas(operators: readonly Operator[]): string {
   const pools = [types.items(), aliases.items(), defaults.items()] as const
   const numbers = new Map(order.map((key, i) => [key, i]))
   const code = (item: Item): string => packNumber(numbers.get(keyOf(item))!)
-  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../tensor/scalar.js'
+  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../../tensor/scalar.js'
 
 /** Types without alias annotations. */
 export const types: readonly string[] = [${pools[0].map(quoted).join(', ')}]
@@ -90,7 +90,7 @@ export const signatures = ${packedLiteral(signatures.map((s) => signatureText(s,
 }
 
 /**
- * Stands for runtime/operators/decode-schema.ts where operators are few: their schemas as they are, without what only texts of schemas
+ * Stands for runtime/operators/table/decode-schema.ts where operators are few: their schemas as they are, without what only texts of schemas
  * tell (alias annotations, keyword-only arguments, names of results).
  */
 export function emitPlainSchemas(operators: readonly Operator[]): string {
@@ -99,7 +99,7 @@ export function emitPlainSchemas(operators: readonly Operator[]): string {
     const fields = [list(args.map(plainArgument)), isTensor ? '' : list(returns.map(({ type }) => quoted(type)))]
     return list(trimmed([...fields, schema.isVararg ? 'true' : '', schema.isVarret ? 'true' : '']))
   })
-  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../tensor/scalar.js'
+  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../../tensor/scalar.js'
 
 const SCHEMAS = ${list(rows)}
 

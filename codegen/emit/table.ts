@@ -5,7 +5,7 @@ import { moduleImports, targetOf } from './dispatch.js'
 import { banner, OPERATOR_INPUTS, usesModule } from './file.js'
 import { packedLiteral } from './packed.js'
 
-/** runtime/operators/generated/table.ts: what operators there are, in the order of their names, and what each calls. */
+/** runtime/operators/table/generated/table.ts: what operators there are, in the order of their names, and what each calls. */
 export function emitTable(operators: readonly Operator[], options: BuildOptions): string {
   const wrappers = new Map(wrappersOf(operators, options).map((name, i) => [name, i]))
   return `${banner('table.ts', OPERATOR_INPUTS)}
@@ -20,14 +20,14 @@ export const wrapperOf: readonly number[] = [${operators.map((o) => wrappers.get
 `
 }
 
-/** runtime/operators/generated/functions.ts: what the table's numbers stand for. The built package has it in parts (scripts/parts). */
+/** runtime/operators/table/generated/functions.ts: what the table's numbers stand for. The built package has it in parts (scripts/parts). */
 export function emitFunctions(operators: readonly Operator[], options: BuildOptions): string {
   const list = functionsOf(operators, options)
     .functions.map((name) => `  ${name},\n`)
     .join('')
   const module = (name: string, path: string): string => (usesModule(list, name) ? `import * as ${name} from '${path}'\n` : '')
   const imports =
-    moduleImports(list, '../../backends') + module('at', '../../backends/generated/dispatch.js') + module('derived', './derived.js')
+    moduleImports(list, '../..') + module('at', '../../generated/dispatch.js') + module('derived', './derived.js')
   // an array literal of thousands of function types is more than the compiler takes
   return `${banner('table.ts', OPERATOR_INPUTS)}${imports}import type { UnboxedFunction, Wrapper } from '../schema.js'
 import * as w from './boxed.js'

@@ -5,6 +5,14 @@ import { defaultKernelName, flatName, identifier, type NativeFunction } from './
 /** Modules that hold native functions. */
 export type Backend = 'CPU' | 'QuantizedCPU' | 'Composite' | 'Builtin'
 
+/** Their folders under runtime/operators, which are also the names that generated code imports them by. */
+export const BACKEND_FOLDERS: ReadonlyMap<Backend, string> = new Map([
+  ['CPU', 'cpu'],
+  ['QuantizedCPU', 'quantized'],
+  ['Composite', 'composite'],
+  ['Builtin', 'builtin'],
+])
+
 /** One way to serve an operator. */
 export interface Branch {
   readonly backend: Backend

@@ -1,4 +1,4 @@
-import { generatorAddress } from '../../runtime/backends/support/generator.js'
+import { generatorAddress } from '../../runtime/operators/support/generator.js'
 import { frameBytes, i32 } from '../../runtime/native/frame.js'
 import { observeLaunches } from '../../runtime/native/launch-observer.js'
 import { visitTensors } from '../../program/reach.js'

@@ -1,4 +1,4 @@
-import type { SparseDescription } from '../../runtime/backends/cpu/support/sparse-weight.js'
+import type { SparseDescription } from '../../runtime/operators/cpu/support/sparse-weight.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { FrameLayout } from './frame-layout.js'

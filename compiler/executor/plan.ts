@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import type { Profiler } from '../../engine/interpreter/profile.js'
+import type { Profiler } from '../../interpreter/profile.js'
 import { type Limits, limitError, nanosecondsOf } from '../../runtime/limits.js'
 import { frameOf, i32 } from '../../runtime/native/frame.js'
 import { launchAsync } from '../../runtime/native/frame-async.js'

@@ -1,4 +1,4 @@
-import { findOperator } from '../../runtime/operators/registry.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
 import type { Arg, OperatorNode } from './graph.js'
 
 /** Places of arguments by operator and name. Operators that replace others have their schemas. */

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { calledOperator, type OperatorEntry } from '../../runtime/operators/registry.js'
+import { calledOperator, type OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { newStack, type Stack } from '../../runtime/tensor/stack.js'

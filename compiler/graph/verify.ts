@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { findOperator } from '../../runtime/operators/registry.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
 import { extentOf } from '../../runtime/tensor/shape.js'
 import { callOf } from './calls.js'
 import { definitionsOf, type Graph, type ValueId, visitArg } from './graph.js'

@@ -2,7 +2,7 @@ import { Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
-import type { ProgramInstance } from '../../engine/interpreter/run-state.js'
+import type { ProgramInstance } from '../../interpreter/run-state.js'
 
 /** Entries of containers in attributes that are compared before each replay; a method that reads more is interpreted. */
 const MAX_ENTRIES = 256

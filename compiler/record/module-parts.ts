@@ -1,4 +1,4 @@
-import type { ProgramInstance } from '../../engine/interpreter/run-state.js'
+import type { ProgramInstance } from '../../interpreter/run-state.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, type Value } from '../../runtime/tensor/value.js'

@@ -1,4 +1,4 @@
-import type { OperatorSchema } from '../../runtime/operators/schema.js'
+import type { OperatorSchema } from '../../runtime/operators/table/schema.js'
 import { OPERATOR_FACTS } from '../generated/operator-facts.js'
 
 type Fact = Exclude<keyof typeof OPERATOR_FACTS, 'inplace_views'>

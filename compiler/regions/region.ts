@@ -1,5 +1,5 @@
-import type { Activation, Frame } from '../../engine/interpreter/activation.js'
-import { setAttribute } from '../../engine/interpreter/instructions.js'
+import type { Activation, Frame } from '../../interpreter/activation.js'
+import { setAttribute } from '../../interpreter/instructions.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { CompiledCall } from '../compiled-call.js'

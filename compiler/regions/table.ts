@@ -1,4 +1,4 @@
-import type { Activation, Frame } from '../../engine/interpreter/activation.js'
+import type { Activation, Frame } from '../../interpreter/activation.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import type { GraphNode } from '../graph/graph.js'
 import { type Entry } from '../entry.js'

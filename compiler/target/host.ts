@@ -1,4 +1,4 @@
-import { countBlocks } from '../../runtime/backends/cpu/support/sparse-weight.js'
+import { countBlocks } from '../../runtime/operators/cpu/support/sparse-weight.js'
 import { cacheSizes } from '../../runtime/native/caches.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'

@@ -1,5 +1,5 @@
 import { Guards, type MadePlan, type Outcome, type Plan, type PlanData, planFromData, planToData } from '../../compiler/index.js'
-import type { ProgramInstance } from '../interpreter/run-state.js'
+import type { ProgramInstance } from '../../interpreter/run-state.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'

@@ -13,7 +13,7 @@ import {
 } from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
 import { withinLimits } from '../../runtime/native/budget.js'
-import { ScriptModule } from '../interpreter/script-module.js'
+import { ScriptModule } from '../../interpreter/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { setNativeLibrary } from '../../runtime/native/library.js'
 import { trimMemory, useMemory } from '../../runtime/native/memory.js'

@@ -1,6 +1,6 @@
 import { damaged, unsupported } from '../../program/file-error.js'
-import { findOperator } from '../../runtime/operators/registry.js'
-import type { OperatorSchema } from '../../runtime/operators/schema.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
+import type { OperatorSchema } from '../../runtime/operators/table/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
 import { operatorName } from './operators.js'
 import { forEachName } from './scope.js'

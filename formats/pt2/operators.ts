@@ -1,5 +1,5 @@
-import { findOperator, type OperatorEntry } from '../../runtime/operators/registry.js'
-import type { SchemaArgument } from '../../runtime/operators/schema.js'
+import { findOperator, type OperatorEntry } from '../../runtime/operators/table/registry.js'
+import type { SchemaArgument } from '../../runtime/operators/table/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
 import type { CodeBuilder } from '../exported/code-builder.js'
 import { damaged, guarded } from '../../program/file-error.js'

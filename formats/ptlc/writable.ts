@@ -1,4 +1,4 @@
-import { describeSparse } from '../../runtime/backends/cpu/support/sparse-weight.js'
+import { describeSparse } from '../../runtime/operators/cpu/support/sparse-weight.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { fieldOf } from '../../compiler/capture/frame-layout.js'

@@ -1,5 +1,5 @@
 import type { Offset } from 'flatbuffers'
-import { describeSparse, type SparseDescription } from '../../runtime/backends/cpu/support/sparse-weight.js'
+import { describeSparse, type SparseDescription } from '../../runtime/operators/cpu/support/sparse-weight.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import type { CapturedFrame, StoredBlocks } from '../../compiler/capture/captured.js'
 import { fieldOf } from '../../compiler/capture/frame-layout.js'

@@ -1,5 +1,5 @@
-import { missingOperators } from '../../runtime/operators/missing-operator.js'
-import { type OperatorEntry, findOperator } from '../../runtime/operators/registry.js'
+import { missingOperators } from '../../runtime/operators/table/missing-operator.js'
+import { type OperatorEntry, findOperator } from '../../runtime/operators/table/registry.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { CUSTOM_CLASSES, CustomObject, Device, listType, ScriptObject, Tuple, type Value as Constant } from '../../runtime/tensor/value.js'

@@ -2,7 +2,7 @@ import type { FunctionArgument, FunctionCode, OperatorName } from '../../program
 import { withoutEmptyReads } from '../../program/empty-reads.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import { upgraderFor } from '../../program/upgraders.js'
-import type { OperatorEntry } from '../../runtime/operators/registry.js'
+import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { pace } from '../../runtime/pace.js'
 import type { Value as Constant } from '../../runtime/tensor/value.js'

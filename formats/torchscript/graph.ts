@@ -1,4 +1,4 @@
-import type { OperatorEntry } from '../../runtime/operators/registry.js'
+import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import type { Value as Constant } from '../../runtime/tensor/value.js'
 import type { FunctionUnit } from './library.js'
 import type { SourceFile } from './source.js'

@@ -1,6 +1,6 @@
 import { deviceOf } from '../../program/file-error.js'
 import { PtliteError } from '../../runtime/error.js'
-import type { OperatorEntry } from '../../runtime/operators/registry.js'
+import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { newStack, push } from '../../runtime/tensor/stack.js'
 import type { Value as Constant } from '../../runtime/tensor/value.js'

@@ -1,4 +1,4 @@
-import type { OperatorEntry } from '../../runtime/operators/registry.js'
+import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { damaged } from '../../program/file-error.js'
 import { pace } from '../../runtime/pace.js'
 import { Float } from '../../runtime/tensor/scalar.js'

@@ -1,7 +1,7 @@
 import { unexpected } from '../../program/file-error.js'
 import type { PickleGlobal } from '../containers/pickle/global.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
-import { sameIdentity } from '../../runtime/backends/builtin/support/equality.js'
+import { sameIdentity } from '../../runtime/operators/builtin/support/equality.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import { elementsOf } from '../../program/reach.js'
 import { damaged } from '../../program/file-error.js'

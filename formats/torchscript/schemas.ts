@@ -1,5 +1,5 @@
-import { type OperatorEntry, overloadsOf } from '../../runtime/operators/registry.js'
-import type { SchemaArgument } from '../../runtime/operators/schema.js'
+import { type OperatorEntry, overloadsOf } from '../../runtime/operators/table/registry.js'
+import type { SchemaArgument } from '../../runtime/operators/table/schema.js'
 import { CUSTOM_CLASSES, type Value } from '../../runtime/tensor/value.js'
 import {
   dictOf,

@@ -1,4 +1,4 @@
-import type { OperatorEntry } from '../../runtime/operators/registry.js'
+import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import type { Builder } from './builder.js'
 import type { Value } from './graph.js'
 import type { Overload } from './schemas.js'

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { similarOperators } from '../../runtime/operators/similar.js'
-import { findOperator } from '../../runtime/operators/registry.js'
+import { similarOperators } from '../../runtime/operators/table/similar.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
 
 /** Root operators of production mobile models: PyTorch's test/mobile/model_test/model_ops.yaml. */
 export const PRODUCTION_LIST = fileURLToPath(new URL('../../test/fixtures/production-operators.txt', import.meta.url))

@@ -1,6 +1,6 @@
 import { callOperator, type Input, int, PtliteError, Tensor } from '../../src/index.js'
-import { findOperator } from '../../runtime/operators/registry.js'
-import type { SchemaArgument } from '../../runtime/operators/schema.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
+import type { SchemaArgument } from '../../runtime/operators/table/schema.js'
 
 /** Which dtypes an operator takes, found by calling it with plain arguments of every dtype. */
 

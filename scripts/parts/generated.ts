@@ -6,23 +6,23 @@ import type { Operator } from '../../codegen/model/operator.js'
 import { backendsFrom, DEVICE_BACKENDS, everything, libraryNames } from '../../codegen/options.js'
 import { packNumbers } from '../../codegen/emit/packed.js'
 
-const FOLDER = 'runtime/operators/generated'
+const FOLDER = 'runtime/operators/table/generated'
 const FUNCTIONS = `${FOLDER}/functions.ts`
 export const TABLE_FILE = `${FOLDER}/table.ts`
 const BOXED = `${FOLDER}/boxed.ts`
 /** Says what parts an operator may come to. */
-export const REACH = 'runtime/operators/reach.ts'
+export const REACH = 'runtime/operators/table/reach.ts'
 /** What the table of operators consists of. */
-export const LOOKUP = 'runtime/operators/lookup.ts'
+export const LOOKUP = 'runtime/operators/table/lookup.ts'
 export const TABLE: ReadonlySet<string> = new Set([
   LOOKUP,
-  'runtime/operators/decode-schema.ts',
+  'runtime/operators/table/decode-schema.ts',
   REACH,
   ...['table', 'functions', 'schemas'].map((name) => `${FOLDER}/${name}.ts`),
 ])
 /** Files whose calls of native functions name part and position, as a stand-in for each would cost more. */
 export const CALLERS: ReadonlySet<string> = new Set([
-  ...['common', 'other'].map((name) => `runtime/backends/generated/dispatch-${name}.ts`),
+  ...['common', 'other'].map((name) => `runtime/operators/generated/dispatch-${name}.ts`),
   `${FOLDER}/derived.ts`,
 ])
 /** Files whose text the parts are made from, but not their imports. */
@@ -32,12 +32,12 @@ export const HOME = 'operators'
 
 /** Files of functions that the table names. */
 export const NAMED: Readonly<Record<string, string>> = {
-  derived: 'runtime/operators/generated/derived.ts',
-  at: 'runtime/backends/generated/dispatch.ts',
-  cpu: 'runtime/backends/cpu/index.ts',
-  quantized: 'runtime/backends/quantized-cpu/index.ts',
-  composite: 'runtime/backends/composite/index.ts',
-  builtin: 'runtime/backends/builtin/index.ts',
+  derived: 'runtime/operators/table/generated/derived.ts',
+  at: 'runtime/operators/generated/dispatch.ts',
+  cpu: 'runtime/operators/cpu/index.ts',
+  quantized: 'runtime/operators/quantized/index.ts',
+  composite: 'runtime/operators/composite/index.ts',
+  builtin: 'runtime/operators/builtin/index.ts',
 }
 
 /** Where another part finds a function. */

@@ -112,7 +112,7 @@ export function divide(root: string, options: DivisionOptions): Division {
     if (found === undefined) {
       const file = relative(root, path)
       const transform = (text: string): string => (whole.test(file) ? text : change(rewriteConstants(text, constants), file))
-      modules.set(path, (found = readModule(path, { transform, makesFunctions: file.startsWith('runtime/backends/') })))
+      modules.set(path, (found = readModule(path, { transform, makesFunctions: file.startsWith('runtime/operators/') })))
     }
     return found
   }

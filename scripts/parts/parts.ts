@@ -14,16 +14,16 @@ const within =
   (folder: string) =>
   (...names: string[]): string[] =>
     names.map((name) => `${folder}/${name}.ts`)
-const cpu = within('runtime/backends/cpu')
+const cpu = within('runtime/operators/cpu')
 const support = (...names: string[]): string[] =>
-  ['runtime/backends/support', 'runtime/backends/cpu/support'].flatMap((folder) => within(folder)(...names))
+  ['runtime/operators/support', 'runtime/operators/cpu/support'].flatMap((folder) => within(folder)(...names))
 const shapes = within('runtime/shapes')
-const composite = within('runtime/backends/composite')
-const builtin = within('runtime/backends/builtin')
+const composite = within('runtime/operators/composite')
+const builtin = within('runtime/operators/builtin')
 const writers = within('runtime/native/generated/kernels')
 const compiler = within('compiler')
 const tensor = within('runtime/tensor')
-const operators = within('runtime/operators')
+const operators = within('runtime/operators/table')
 
 /** Native functions by family: the files that usual programs come to, and those that are apart from them. They call each other as operators. */
 const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare: readonly string[]])[] = [
@@ -138,7 +138,7 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
   [
     'quantized',
     [
-      'runtime/backends/quantized-cpu/*',
+      'runtime/operators/quantized/*',
       ...cpu('fake-quantize', 'quantize'),
       ...composite('quantized-rnn'),
       ...support('quantization'),
@@ -194,7 +194,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'operators-rare',
     files: [
-      'runtime/backends/generated/dispatch-other.ts',
+      'runtime/operators/generated/dispatch-other.ts',
       ...operators('derive', 'missing-operator', 'schema-text', 'similar'),
       ...support('host-tensor', 'sequence', 'target'),
       ...tensor('complex-item', 'host-values', 'nested', 'resize', 'rounding', 'complex', 'complex-pairs'),
@@ -208,7 +208,7 @@ export const PARTS: readonly Part[] = [
     name: 'operators',
     files: [
       ...operators('fill-defaults', 'generated/*', 'added', 'packed', 'registry', 'schema*', 'unbox', 'unbox-value', 'pack'),
-      ...within('runtime/backends')('generated/*', 'called', '*/index'),
+      ...within('runtime/operators')('generated/*', 'called', '*/index'),
       ...support('*'),
       'runtime/shapes/*.ts',
       ...tensor(
@@ -231,8 +231,8 @@ export const PARTS: readonly Part[] = [
   { name: 'others', files: [...cpu('*'), ...composite('*'), ...writers('polynomial', 'weight_only')], needs: ['operators'] },
   // lists, tuples and dicts that callers pass and get
   { name: 'tensor-operations', files: ['src/tensor-operations.ts', 'src/join-tensors.ts'], needs: ['operators'] },
-  { name: 'pictures', files: ['src/images/*', 'src/read-options.ts', ...writers('image')], needs: ['operators'] },
-  { name: 'sounds', files: ['src/audio/*'], needs: ['operators'] },
+  { name: 'pictures', files: ['media/images/*', 'src/read-options.ts', ...writers('image')], needs: ['operators'] },
+  { name: 'sounds', files: ['media/audio/*'], needs: ['operators'] },
   { name: 'sources', files: ['src/sources.ts', 'src/signal.ts'], needs: [] },
   { name: 'containers', files: ['runtime/tensor/rebuild.ts', 'src/convert-containers.ts'], needs: [] },
   // debugging
@@ -253,7 +253,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'runtime',
-    files: ['program/reach.ts', 'engine/interpreter/profile.ts'],
+    files: ['program/reach.ts', 'interpreter/profile.ts'],
     needs: [],
   },
   // writing mobile modules
@@ -306,7 +306,7 @@ export const PARTS: readonly Part[] = [
   {
     // methods that are compiled in pieces, and that change their module
     name: 'regions',
-    files: [...compiler('record/region*', 'record/state-signature', 'record/template', 'regions/*'), 'engine/interpreter/activation.ts'],
+    files: [...compiler('record/region*', 'record/state-signature', 'record/template', 'regions/*'), 'interpreter/activation.ts'],
     needs: ['operators', 'files', 'model', 'recording'],
   },
   {
@@ -341,7 +341,7 @@ export const PARTS: readonly Part[] = [
     // loading, interpreting, and what there is of a method's compilation
     name: 'model',
     files: [
-      ...['formats/*', 'program/*', 'engine/interpreter/*', 'runtime/native/budget.ts'],
+      ...['formats/*', 'program/*', 'interpreter/*', 'runtime/native/budget.ts'],
       ...compiler('call', 'entry', 'index', 'plan-info', 'signature-list', 'tier', 'record/*', 'passes/pass'),
       ...['interpreting-engine', 'load-program', 'open-program', 'program-engine'].map((name) => `engine/${name}.ts`),
     ],

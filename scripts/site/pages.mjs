@@ -23,7 +23,7 @@ export const PAGES = {
     'examples/speech/README.md',
     'examples/voice/README.md',
     'examples/server/README.md',
-    'examples/web/README.md',
+    'page/README.md',
     'examples/jit-postops/README.md',
   ],
   Models: ['docs/model-formats.md', 'docs/compatibility.md', 'docs/operators.md', 'docs/custom-ops.md', 'docs/selective-build.md'],

@@ -57,24 +57,24 @@ const PLACED: Readonly<Record<string, string>> = {
   ...{ 'compiler/plan-info.ts': MODEL, 'compiler/record/signature-text.ts': MODEL },
   // what scripted models write into texts of errors
   ...Object.fromEntries(
-    ['code-point', 'number-text', 'tensor-text'].map((name) => [`runtime/backends/builtin/support/${name}.ts`, 'texts']),
+    ['code-point', 'number-text', 'tensor-text'].map((name) => [`runtime/operators/builtin/support/${name}.ts`, 'texts']),
   ),
   // branches of usual operators for other types, and for training
-  ...{ 'runtime/backends/cpu/complex-arithmetic.ts': 'pointwise', 'runtime/backends/cpu/support/scaled-sum.ts': 'pointwise' },
-  ...{ 'runtime/backends/cpu/complex-functions.ts': 'pointwise', 'runtime/native/generated/kernels/complex.ts': 'pointwise' },
+  ...{ 'runtime/operators/cpu/complex-arithmetic.ts': 'pointwise', 'runtime/operators/cpu/support/scaled-sum.ts': 'pointwise' },
+  ...{ 'runtime/operators/cpu/complex-functions.ts': 'pointwise', 'runtime/native/generated/kernels/complex.ts': 'pointwise' },
   // traced convolutions
-  'runtime/backends/cpu/convolution-forms.ts': 'layers',
-  ...{ 'runtime/backends/cpu/batch-statistics.ts': 'layers', 'runtime/native/generated/kernels/bfloat16.ts': 'layers' },
+  'runtime/operators/cpu/convolution-forms.ts': 'layers',
+  ...{ 'runtime/operators/cpu/batch-statistics.ts': 'layers', 'runtime/native/generated/kernels/bfloat16.ts': 'layers' },
   ...Object.fromEntries(
     ['bfloat16-conv', 'bfloat16-product', 'complex-product'].flatMap((name) =>
-      ['runtime/backends/support', 'runtime/backends/cpu/support'].map((folder) => [`${folder}/${name}.ts`, 'layers']),
+      ['runtime/operators/support', 'runtime/operators/cpu/support'].map((folder) => [`${folder}/${name}.ts`, 'layers']),
     ),
   ),
   ...Object.fromEntries(
     ['complex', 'complex-item', 'complex-pairs', 'resize', 'rounding'].map((name) => [`runtime/tensor/${name}.ts`, MODEL]),
   ),
   // a method of tensors is in it
-  'runtime/backends/cpu/masked-select.ts': 'indexing',
+  'runtime/operators/cpu/masked-select.ts': 'indexing',
   ...{ 'web/parts/operators-ready.ts': MODEL, 'web/stand-ins/received-source.ts': MODEL, 'web/cache/compiled.ts': MODEL },
   // WebAssembly that plans have made
   ...Object.fromEntries(
@@ -141,7 +141,7 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
       const path = relative(root, file)
       // operators are looked for by name, after they were waited for; quantized tensors come from operators that have their part with them
       return (
-        path === 'runtime/operators/lookup.ts' ||
+        path === 'runtime/operators/table/lookup.ts' ||
         // generated code, and kernels that have it behind their products: plans ask for them
         path.startsWith('runtime/native/wasm/emit/') ||
         (path.startsWith(WRITERS) && COMPILED_CALLS.has(name)) ||
@@ -242,7 +242,7 @@ export const FUNCTIONS = ${JSON.stringify(Object.fromEntries(functions))}
 const sets = ${JSON.stringify(sets.join(','))}.split(',')
 let numbers
 export const partsAt = (position) => sets[(numbers ??= unpackNumbers(${JSON.stringify(packNumbers(operators.map(({ parts }) => sets.indexOf(parts))))}))[position]].split(' ').filter((part) => part !== '')
-`.replace("'../packed.ts'", JSON.stringify(join(root, 'runtime/operators/packed.ts')))
+`.replace("'../packed.ts'", JSON.stringify(join(root, 'runtime/operators/table/packed.ts')))
     },
   }
 }

@@ -1,4 +1,4 @@
-import type * as whole from '../../runtime/operators/added.js'
+import type * as whole from '../../runtime/operators/table/added.js'
 
 export const addedCount: typeof whole.addedCount = () => 0
 export const addedIndex: typeof whole.addedIndex = () => undefined

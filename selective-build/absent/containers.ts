@@ -1,6 +1,6 @@
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import type { Run } from '../../engine/interpreter/run-state.js'
+import type { Run } from '../../interpreter/run-state.js'
 import { ArgumentUse } from '../../program/linked.js'
 
 /** Values hold no others: of tensors alone, counts say all. */

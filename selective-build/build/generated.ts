@@ -22,7 +22,7 @@ export function generatedFiles(
   const stubs = new Set(operators.filter((o) => o.unboxedName.startsWith(UNCALLED)))
   const selector = { ...options.selector, operator: (o: Operator) => stubs.has(o) || selection.operators.has(o.qualifiedName) }
   const inTable = operators.filter(selector.operator)
-  const schemas: [string, string][] = inTable.length > FEW ? [] : [['runtime/operators/decode-schema.ts', emitPlainSchemas(inTable)]]
+  const schemas: [string, string][] = inTable.length > FEW ? [] : [['runtime/operators/table/decode-schema.ts', emitPlainSchemas(inTable)]]
   return new Map([...emitOperators(operators, { ...options, selector }), ...emitKernels(abi, options), ...schemas])
 }
 

@@ -3,7 +3,7 @@ import { applyEdits, type BundleSource, type Edit } from '../trim/source.js'
 import { declarationsOf } from '../trim/syntax.js'
 
 /** The file with the instruction loop, whose switch has a clause for each opcode. */
-export const INSTRUCTION_LOOP = 'engine/interpreter/execute.ts'
+export const INSTRUCTION_LOOP = 'interpreter/execute.ts'
 
 /** The source of the instruction loop with the clauses of the given opcodes only, and the default one. */
 export function withInstructions(source: string, opcodes: ReadonlySet<number>): string {

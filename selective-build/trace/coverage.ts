@@ -1,4 +1,4 @@
-import { setTrapHandler, TRAP } from '../../engine/interpreter/watchers.js'
+import { setTrapHandler, TRAP } from '../../interpreter/watchers.js'
 import { OPCODES } from '../../program/opcodes.js'
 import type { LinkedFunction } from '../../program/linked.js'
 

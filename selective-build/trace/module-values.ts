@@ -1,4 +1,4 @@
-import type { ScriptModule } from '../../engine/interpreter/script-module.js'
+import type { ScriptModule } from '../../interpreter/script-module.js'
 import { isQuantized } from '../../runtime/tensor/dtype.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'

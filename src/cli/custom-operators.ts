@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { entryAt, operatorCount } from '../../runtime/operators/registry.js'
+import { entryAt, operatorCount } from '../../runtime/operators/table/registry.js'
 import { PtliteError } from '../index.js'
 
 /** `--ops FILE`, for every command that loads a model. */

@@ -2,7 +2,7 @@ import { usersOf } from '../../program/calls.js'
 import type { FunctionCode } from '../../program/code.js'
 import type { Program } from '../../program/program.js'
 import { upgraderFor } from '../../program/upgraders.js'
-import { findOperator } from '../../runtime/operators/registry.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
 
 /** An operator that the code of a file names. */
 export interface OperatorUse {

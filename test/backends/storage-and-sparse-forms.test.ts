@@ -1,6 +1,6 @@
 import t from 'tap'
 import { callOperator, type Input, int, tensor, type Tensor } from '../../src/index.js'
-import { set__source_Storage, set__source_Storage_storage_offset } from '../../runtime/backends/composite/storage.js'
+import { set__source_Storage, set__source_Storage_storage_offset } from '../../runtime/operators/composite/storage.js'
 
 const run = (op: string, ...args: Input[]): Tensor => callOperator(`aten::${op}`, args) as Tensor
 const numbers = (x: Tensor): number[] => Array.from(run('contiguous', x).data() as Float32Array, Number)

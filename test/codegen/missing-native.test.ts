@@ -12,10 +12,10 @@ const operators = declare(`
     CPU: neg
 `)
 const files = emitOperators(operators, build('CPU', 'QuantizedCPU'))
-const stubs = stubModules(files.get('runtime/backends/support/generated/interfaces.ts')!)
+const stubs = stubModules(files.get('runtime/operators/support/generated/interfaces.ts')!)
 
 function errorsWith(cpu: string): string {
-  return typeErrors(new Map([...files, ...stubs, ['runtime/backends/cpu/index.ts', cpu]])).join('\n')
+  return typeErrors(new Map([...files, ...stubs, ['runtime/operators/cpu/index.ts', cpu]])).join('\n')
 }
 
 const head = "import type { Tensor } from '../../tensor/tensor.js'\n"

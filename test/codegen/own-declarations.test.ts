@@ -9,7 +9,7 @@ import { defaultLiteral } from '../../codegen/types/default-value.js'
 import { isOutArgument } from '../../codegen/schema/model.js'
 import { printSchema, printType } from '../../codegen/schema/printer.js'
 import { writeFiles } from '../../codegen/write.js'
-import { entryAt, operatorCount } from '../../runtime/operators/registry.js'
+import { entryAt, operatorCount } from '../../runtime/operators/table/registry.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { root, stubModules, typeErrors } from './support/compile.js'
 import { build } from './support/declare.js'
@@ -76,14 +76,14 @@ await t.test('equal files are not written again', async (t) => {
 
 await t.test('a build for the CPU backend alone has no branch of the other and type-checks', (t) => {
   const cpuOnly = emitOperators(operators, build('CPU'))
-  const dispatch = cpuOnly.get('runtime/backends/generated/dispatch.ts')!
-  t.notMatch(dispatch, /quantized-cpu|case QuantizedCPU/)
-  const stubs = stubModules(files.get('runtime/backends/support/generated/interfaces.ts')!)
+  const dispatch = cpuOnly.get('runtime/operators/generated/dispatch.ts')!
+  t.notMatch(dispatch, /operators\/quantized|from '\.\.\/quantized|case QuantizedCPU/)
+  const stubs = stubModules(files.get('runtime/operators/support/generated/interfaces.ts')!)
   t.same(
     typeErrors(
       new Map([
         ...cpuOnly,
-        ['runtime/backends/support/generated/interfaces.ts', files.get('runtime/backends/support/generated/interfaces.ts')!],
+        ['runtime/operators/support/generated/interfaces.ts', files.get('runtime/operators/support/generated/interfaces.ts')!],
         ...stubs,
       ]),
     ),
@@ -101,9 +101,9 @@ await t.test('a selector cuts the table, and kernels, down', (t) => {
     values: () => null,
   }
   const files = emitOperators(operators, { ...all, selector })
-  const table = files.get('runtime/operators/generated/table.ts')!
+  const table = files.get('runtime/operators/table/generated/table.ts')!
   t.same(/names: string = '(.*)'/.exec(table)![1]!.split(' '), ['aten::add.Tensor', 'aten::relu'])
-  t.match(files.get('runtime/operators/generated/functions.ts')!, /functions = [^]*\(\n {2}cpu\.add_out,\n {2}at\.relu,\n\)/)
+  t.match(files.get('runtime/operators/table/generated/functions.ts')!, /functions = [^]*\(\n {2}cpu\.add_out,\n {2}at\.relu,\n\)/)
   const header = emitKernels(kernels, { ...all, selector }).get('kernels/generated/kernel_list.h')!
   t.same(
     [...header.matchAll(/^ {2}X\((\w+)\)/gm)].map((m) => m[1]),

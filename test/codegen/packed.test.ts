@@ -1,6 +1,6 @@
 import t from 'tap'
 import { packedLiteral, packNumber, packNumbers } from '../../codegen/emit/packed.js'
-import { unpackNumbers } from '../../runtime/operators/packed.js'
+import { unpackNumbers } from '../../runtime/operators/table/packed.js'
 
 const around = [0, 1, 51, 52, 53, 52 * 35 - 1, 52 * 35, 52 * 35 + 1, 65535, 2 ** 31, 2 ** 40]
 

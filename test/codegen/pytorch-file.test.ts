@@ -44,7 +44,7 @@ await t.test("PyTorch's whole file", { skip }, async (t) => {
   })
 
   await t.test('what is emitted type-checks', (t) => {
-    const stubs = stubModules(files.get('runtime/backends/support/generated/interfaces.ts')!)
+    const stubs = stubModules(files.get('runtime/operators/support/generated/interfaces.ts')!)
     t.same(typeErrors(new Map([...files, ...stubs])).slice(0, 20), [])
     t.end()
   })

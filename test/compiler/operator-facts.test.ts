@@ -1,6 +1,6 @@
 import t from 'tap'
 import { hasFact, isTimeless, viewOperator } from '../../compiler/record/operator-kinds.js'
-import { findOperator } from '../../runtime/operators/registry.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
 import { Tensor } from '../../src/index.js'
 import { callPointwise, pointwiseCalls } from './pointwise-calls.js'
 

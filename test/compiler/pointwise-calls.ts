@@ -1,6 +1,6 @@
 import { POINTWISE_OF_ONE } from '../../compiler/generated/pointwise.js'
 import { callOperator, float, int, type Tensor } from '../../src/index.js'
-import { findOperator } from '../../runtime/operators/registry.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
 
 /** Arguments behind the tensor that differ from what `numbersOf` gives. */
 const NUMBERS: Readonly<Record<string, readonly (number | string)[]>> = {

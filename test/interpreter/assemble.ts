@@ -1,7 +1,7 @@
 import type { FunctionCode } from '../../program/code.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
-import type { ProgramInstance } from '../../engine/interpreter/run-state.js'
+import type { ProgramInstance } from '../../interpreter/run-state.js'
 import { ArgumentUse } from '../../program/linked.js'
 import { parseType, type TypeNode } from '../../program/types.js'
 import type { Stack } from '../../runtime/tensor/stack.js'

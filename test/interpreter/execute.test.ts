@@ -1,5 +1,5 @@
 import t from 'tap'
-import { runFunction } from '../../engine/interpreter/run.js'
+import { runFunction } from '../../interpreter/run.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { assemble, type Assembly, operator, programOf } from './assemble.js'

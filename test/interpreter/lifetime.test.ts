@@ -1,5 +1,5 @@
 import t from 'tap'
-import { runFunction } from '../../engine/interpreter/run.js'
+import { runFunction } from '../../interpreter/run.js'
 import { memoryStats } from '../../runtime/native/memory.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { empty, type Tensor } from '../../runtime/tensor/tensor.js'

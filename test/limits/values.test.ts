@@ -1,5 +1,5 @@
 import t from 'tap'
-import { firstOf, lastOf, splitAt } from '../../runtime/backends/builtin/support/search.js'
+import { firstOf, lastOf, splitAt } from '../../runtime/operators/builtin/support/search.js'
 import { callOperator, int, loadModule, PtliteError, tuple, type Input, type Output } from '../../src/index.js'
 import { method, scriptArchive } from '../formats/torchscript/archive.js'
 

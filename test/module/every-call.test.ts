@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { findOperator } from '../../runtime/operators/registry.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
 import { dtypeFromName } from '../../runtime/tensor/dtype.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { compileAhead } from '../../src/ahead.js'

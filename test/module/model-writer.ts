@@ -1,5 +1,5 @@
 import { Float } from '../../runtime/tensor/scalar.js'
-import type { OperatorEntry } from '../../runtime/operators/registry.js'
+import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { p, pickle } from './pickle-writer.js'

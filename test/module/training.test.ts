@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { compileAhead } from '../../src/ahead.js'
 import { inspectModel, type LoadOptions, loadModule, type Module, type Tensor, tensor } from '../../src/index.js'
-import type { ScriptModule } from '../../engine/interpreter/script-module.js'
+import type { ScriptModule } from '../../interpreter/script-module.js'
 import { errorOf, fixtureBytes, fixturePath } from './fixtures.js'
 
 interface Case {

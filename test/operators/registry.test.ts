@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { parseCount } from '../../codegen/schema/parser.js'
-import { fillDefaults } from '../../runtime/operators/fill-defaults.js'
-import { missingOperators } from '../../runtime/operators/missing-operator.js'
-import { entryAt, findOperator, operatorCount, registerOperators } from '../../runtime/operators/registry.js'
-import type { OperatorSchema, SchemaArgument } from '../../runtime/operators/schema.js'
-import { schemaText } from '../../runtime/operators/schema-text.js'
+import { fillDefaults } from '../../runtime/operators/table/fill-defaults.js'
+import { missingOperators } from '../../runtime/operators/table/missing-operator.js'
+import { entryAt, findOperator, operatorCount, registerOperators } from '../../runtime/operators/table/registry.js'
+import type { OperatorSchema, SchemaArgument } from '../../runtime/operators/table/schema.js'
+import { schemaText } from '../../runtime/operators/table/schema-text.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { root } from '../codegen/support/compile.js'
@@ -69,8 +69,8 @@ await t.test('schemas print as PyTorch prints them', (t) => {
 })
 
 await t.test('the runtime holds no schema parser', (t) => {
-  const files = [...importsOf(join(root, 'runtime/operators/registry.ts'))]
-  t.ok(files.includes(join(root, 'runtime/operators/generated/table.ts')))
+  const files = [...importsOf(join(root, 'runtime/operators/table/registry.ts'))]
+  t.ok(files.includes(join(root, 'runtime/operators/table/generated/table.ts')))
   t.same(
     files.filter((file) => file.includes('/codegen/')),
     [],

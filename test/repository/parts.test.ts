@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { names } from '../../runtime/operators/generated/table.js'
+import { names } from '../../runtime/operators/table/generated/table.js'
 import { partOf } from '../../scripts/parts/lazy-parts.js'
 import { FIRST, PARTS } from '../../scripts/parts/parts.js'
 

@@ -6,8 +6,8 @@ import t from 'tap'
 import { emitPlainSchemas } from '../../codegen/emit/schemas.js'
 import { readOperators } from '../../codegen/generate.js'
 import { OPCODES } from '../../program/opcodes.js'
-import { findOperator } from '../../runtime/operators/registry.js'
-import type { OperatorSchema } from '../../runtime/operators/schema.js'
+import { findOperator } from '../../runtime/operators/table/registry.js'
+import type { OperatorSchema } from '../../runtime/operators/table/schema.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { constantFields } from '../../selective-build/build/constants.js'
 import { INSTRUCTION_LOOP, withInstructions, withRows } from '../../selective-build/build/instructions.js'
@@ -73,7 +73,7 @@ t.test('plain schemas say what the packed ones do', async (t) => {
 t.test('constants and calls at the top level', (t) => {
   const constants = new Map([['Op', { add: 3 }]])
   const out = rewrite(
-    `import { make } from '../../runtime/backends/support/make.js'\nconst Op = kernels.Op\nexport const f: F = make('f', Op.add)\nconst g = () => make(Op.toString(), Op.unknown, kernels.Op.add)\n  const inner = make(1 as typeof Op.add)`,
+    `import { make } from '../../runtime/operators/support/make.js'\nconst Op = kernels.Op\nexport const f: F = make('f', Op.add)\nconst g = () => make(Op.toString(), Op.unknown, kernels.Op.add)\n  const inner = make(1 as typeof Op.add)`,
     constants,
   )
   t.match(out, "export const f: F = /* @__PURE__ */ make('f', 3)")

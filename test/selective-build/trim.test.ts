@@ -27,7 +27,7 @@ function describe(text) {
   return \`the file is damaged, and that is what is wrong: \${text}\`;
 }
 
-// engine/interpreter/reader.ts
+// interpreter/reader.ts
 var Reader = class {
   constructor(text) {
     this.text = text;
@@ -95,7 +95,7 @@ function loadProgram(text) {
   return module;
 }
 
-// engine/interpreter/script-module.ts
+// interpreter/script-module.ts
 var ScriptModule = class {
   value() {
     return typeof this.result.value === "string" ? this.result.value : joined(this.result.value);
@@ -235,8 +235,8 @@ t.test('shares of the source files', async (t) => {
   const { code, inputs, exports } = await minify(BUNDLE, 'esm')
   t.strictSame([...exports].sort(), ['Problem', 'kindOf', 'laterOf', 'load', 'missingPart', 'valueOf', 'wordIn'])
   t.strictSame([...inputs.keys()].sort(), [
-    'engine/interpreter/reader.ts',
-    'engine/interpreter/script-module.ts',
+    'interpreter/reader.ts',
+    'interpreter/script-module.ts',
     'engine/load-program.ts',
     'formats/words.ts',
     'program/file-error.ts',
@@ -245,7 +245,7 @@ t.test('shares of the source files', async (t) => {
   ])
   const sum = [...inputs.values()].reduce((a, b) => a + b, 0)
   t.ok(sum > 0.8 * code.length && sum <= code.length, `${sum} of ${code.length}`)
-  t.ok(inputs.get('engine/interpreter/reader.ts')! > inputs.get('runtime/error.ts')!)
+  t.ok(inputs.get('interpreter/reader.ts')! > inputs.get('runtime/error.ts')!)
 })
 
 t.test('texts of errors', async (t) => {

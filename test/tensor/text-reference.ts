@@ -1,5 +1,5 @@
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
-import { valueText } from '../../runtime/backends/builtin/support/value-text.js'
+import { valueText } from '../../runtime/operators/builtin/support/value-text.js'
 
 /** What Python's str() writes, by its definition: recursion over everything, `[...]` for what is being written. */
 export function textByDefinition(value: Value, within: readonly Value[] = []): string {

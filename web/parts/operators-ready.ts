@@ -1,8 +1,8 @@
 import type { FunctionCode } from '../../program/code.js'
 import { PROMOTED } from '../../program/generated/opcodes.js'
 import { upgraderFor } from '../../program/upgraders.js'
-import { addedIndex } from '../../runtime/operators/added.js'
-import { numberOf, partsOf } from '../../runtime/operators/lookup.js'
+import { addedIndex } from '../../runtime/operators/table/added.js'
+import { numberOf, partsOf } from '../../runtime/operators/table/lookup.js'
 import { loadParts, whenLoaded } from './part.js'
 
 /** Stands for program/operators-ready.ts in the library for browsers. */

@@ -1,7 +1,7 @@
 import type { Waiting } from '../../runtime/ready.js'
 import { namedReady } from './operators-ready.js'
 import { COMPILER, FORMATS, FUNCTIONS, LOADERS, MODEL } from './loaders.js'
-import { missingOperators } from '../../runtime/operators/missing-operator.js'
+import { missingOperators } from '../../runtime/operators/table/missing-operator.js'
 import type { Held } from '../stand-ins/received-source.js'
 import { isAtHand, loadParts, whenLoaded as whenPartsLoaded } from './part.js'
 

@@ -1,4 +1,4 @@
-import { findOperator } from '../../../runtime/operators/registry.js'
+import { findOperator } from '../../../runtime/operators/table/registry.js'
 import type { OperatorNode } from '../../graph/graph.js'
 import { Analysis, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'

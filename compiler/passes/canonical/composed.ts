@@ -1,4 +1,4 @@
-import { findOperator } from '../../../runtime/operators/registry.js'
+import { findOperator } from '../../../runtime/operators/table/registry.js'
 import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { DType } from '../../../runtime/tensor/dtype.js'

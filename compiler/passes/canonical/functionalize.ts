@@ -1,4 +1,4 @@
-import { calledOperator, findOperator } from '../../../runtime/operators/registry.js'
+import { calledOperator, findOperator } from '../../../runtime/operators/table/registry.js'
 import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { isContiguous } from '../../../runtime/tensor/shape.js'
 import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'

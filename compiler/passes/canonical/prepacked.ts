@@ -1,4 +1,4 @@
-import { prepackedConvolution, prepackedLinear } from '../../../runtime/backends/cpu/prepacked.js'
+import { prepackedConvolution, prepackedLinear } from '../../../runtime/operators/cpu/prepacked.js'
 import { isContiguous } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { CustomObject } from '../../../runtime/tensor/value.js'

@@ -1,6 +1,6 @@
 import { PtliteError } from '../../../runtime/error.js'
 import { mem_fill } from '../../../runtime/native/generated/kernels.js'
-import { findOperator } from '../../../runtime/operators/registry.js'
+import { findOperator } from '../../../runtime/operators/table/registry.js'
 import { itemSize } from '../../../runtime/tensor/dtype.js'
 import { Storage } from '../../../runtime/tensor/storage.js'
 import { Tensor } from '../../../runtime/tensor/tensor.js'

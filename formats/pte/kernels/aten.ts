@@ -1,5 +1,5 @@
-import { findOperator, type OperatorEntry, overloadsOf } from '../../../runtime/operators/registry.js'
-import type { SchemaArgument } from '../../../runtime/operators/schema.js'
+import { findOperator, type OperatorEntry, overloadsOf } from '../../../runtime/operators/table/registry.js'
+import type { SchemaArgument } from '../../../runtime/operators/table/schema.js'
 import { damaged, guarded } from '../../../program/file-error.js'
 import type { Kernel } from '../kernel.js'
 import type { MethodEmitter } from '../method-emitter.js'

@@ -1,4 +1,4 @@
-import { findOperator } from '../../../runtime/operators/registry.js'
+import { findOperator } from '../../../runtime/operators/table/registry.js'
 import { damaged } from '../../../program/file-error.js'
 import type { Kernel } from '../kernel.js'
 import type { MethodEmitter } from '../method-emitter.js'

@@ -1,4 +1,4 @@
-import { findOperator, type OperatorEntry } from '../../../runtime/operators/registry.js'
+import { findOperator, type OperatorEntry } from '../../../runtime/operators/table/registry.js'
 import type { MethodEmitter } from '../method-emitter.js'
 
 /** Operators that copy a tensor as it is. */

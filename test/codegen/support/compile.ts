@@ -1,3 +1,4 @@
+import { BACKEND_FOLDERS } from '../../../codegen/model/operator.js'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -43,13 +44,12 @@ function text(diagnostic: ts.Diagnostic, folder: string): string {
 /** Backend modules whose native functions are declared as the interfaces say. */
 export function stubModules(interfaces: string): Map<string, string> {
   const files = new Map<string, string>()
-  const modules = { CPU: 'cpu', QuantizedCPU: 'quantized-cpu', Composite: 'composite', Builtin: 'builtin' }
-  for (const [backend, name] of Object.entries(modules)) {
+  for (const [backend, name] of BACKEND_FOLDERS) {
     const body = new RegExp(`export interface ${backend} \\{\\n([^]*?)^\\}`, 'm').exec(interfaces)?.[1] ?? ''
     const names = [...body.matchAll(/^ {2}(\w+): /gm)].map((m) => m[1]!)
     const lines = names.map((n) => `export declare const ${n}: ${backend}['${n}']\n`).join('')
     files.set(
-      `runtime/backends/${name}/index.ts`,
+      `runtime/operators/${name}/index.ts`,
       `import type { ${backend} } from '../support/generated/interfaces.js'\n${lines || 'export {}\n'}`,
     )
   }

@@ -1,4 +1,4 @@
-import type { ScriptModule } from '../../../engine/interpreter/script-module.js'
+import type { ScriptModule } from '../../../interpreter/script-module.js'
 import { loadProgram } from '../../../engine/load-program.js'
 import type { LoadOptions } from '../../../engine/options.js'
 import { p, pickle } from '../../module/pickle-writer.js'

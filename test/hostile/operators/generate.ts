@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { entryAt, operatorCount } from '../../../runtime/operators/registry.js'
-import type { SchemaArgument } from '../../../runtime/operators/schema.js'
+import { entryAt, operatorCount } from '../../../runtime/operators/table/registry.js'
+import type { SchemaArgument } from '../../../runtime/operators/table/schema.js'
 import { Dice } from './dice.js'
 import type { CallSpec, Spec, TensorSpec } from './spec.js'
 import { DTYPES, mutateTensor, randomDtype, randomTensor } from './tensors.js'

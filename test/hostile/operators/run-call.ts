@@ -1,5 +1,5 @@
 import { PtliteError } from '../../../runtime/error.js'
-import { calledOperator } from '../../../runtime/operators/registry.js'
+import { calledOperator } from '../../../runtime/operators/table/registry.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import { isQuantized } from '../../../runtime/tensor/dtype.js'
 import { numelOf } from '../../../runtime/tensor/shape.js'

@@ -1,0 +1,45 @@
+import { enterPace } from '../runtime/pace.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { reachable } from '../program/reach.js'
+import type { Run } from './run-state.js'
+
+/** Leaves results to the caller and what was put into arguments to the garbage collector, and notes what attributes hold. */
+export function finishRun(run: Run, result: Value, args: readonly Value[]): void {
+  // memory is given back whether there is time or not
+  const pace = enterPace(null)
+  try {
+    settleRun(run, result, args)
+  } finally {
+    enterPace(pace)
+  }
+}
+
+function settleRun({ program, lifetimes, roots }: Run, result: Value, args: readonly Value[]): void {
+  const outputs = reachable([result])
+  for (const t of outputs) t.storage.watch()
+  const { root } = program
+  const containers = args.filter((v) => v !== root && isContainer(v))
+  // what was an attribute may be in a list or dict of the caller's, and be none any more
+  if (containers.length > 0) for (const t of reachable(containers)) t.storage.watch()
+  if (lifetimes.pinned.length === 0) return
+  lifetimes.sweep([result, ...roots])
+  const inArguments = reachable(args.filter((v) => v !== root))
+  const stored = lifetimes.pinned.filter((t) => {
+    if (inArguments.has(t)) t.storage.watch()
+    // its lists may be those of an argument
+    Tensor.expose(t)
+    return !inArguments.has(t) && !outputs.has(t)
+  })
+  if (root === undefined || program.stored.length + stored.length === 0) return
+  // those of attributes that were overwritten go
+  const reached = reachable([root])
+  program.stored = [...new Set([...program.stored, ...stored])].filter((t) => {
+    if (!reached.has(t) && !outputs.has(t) && !t.storage.isWatched) t.release()
+    return reached.has(t)
+  })
+}
+
+function isContainer(value: Value): boolean {
+  return typeof value === 'object' && value !== null && !(value instanceof Tensor)
+}

@@ -1,0 +1,21 @@
+import type { LinkedFunction } from '../program/linked.js'
+import type { ScriptModule } from './script-module.js'
+
+/** Is told of every module that is loaded or called. */
+export interface ModuleObserver {
+  /** Functions that are about to run: at load, before any `__setstate__`, and at calls. */
+  functions(functions: readonly LinkedFunction[]): void
+  /** A module that is whole, at the end of loading and at calls. */
+  module(module: ScriptModule): void
+}
+
+export let moduleObserver: ModuleObserver | null = null
+
+/** While it is so, calls must be interpreted: a replayed plan does not say what it does. */
+export function modulesObserved(): boolean {
+  return moduleObserver !== null
+}
+
+export function observeModules(other: ModuleObserver | null): void {
+  moduleObserver = other
+}

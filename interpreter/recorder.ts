@@ -1,0 +1,43 @@
+import type { Stack } from '../runtime/tensor/stack.js'
+import type { ScriptObject, Value } from '../runtime/tensor/value.js'
+import type { LinkedFunction, LinkedOperator } from '../program/linked.js'
+import type { Run } from './run-state.js'
+
+/** Thrown where a recorder leaves a run; the trace and the frames of the run say where it stands. */
+export const LEFT = /* @__PURE__ */ new Error('the run was left')
+
+/** What a run reports to whoever records it. The interpreter pays one comparison per instruction concerned when nobody does. */
+export interface RunRecorder {
+  /** True where the run is to be left before this call of an operator, so that it can go on later (`Activation`). */
+  leavesBefore(op: LinkedOperator, fn: LinkedFunction, pc: number): boolean
+  /**
+   * Stands in for `op.call(stack)`: its `argc` arguments are in `args` and on the stack from `base` on; the results have
+   * to lie there afterwards.
+   */
+  operator(
+    op: LinkedOperator,
+    args: readonly Value[],
+    argc: number,
+    stack: Stack,
+    base: number,
+    fn: LinkedFunction,
+    pc: number,
+    run: Run,
+  ): void
+  /** An instruction other than an operator call looks at the topmost `count` values of the stack. */
+  settles(stack: Stack, count: number): void
+  /** The instruction at `pc` tells whether two values are the same object. */
+  compares(a: Value, b: Value, fn: LinkedFunction, pc: number): void
+  /** The instruction at `pc` calls a function of the model. */
+  called(fn: LinkedFunction, pc: number): void
+  /** That function has returned. */
+  returned(): void
+  /** An attribute is about to be read. */
+  attributeRead(object: ScriptObject, slot: number): void
+  /** An attribute is about to get another value. */
+  attributeWritten(object: ScriptObject, slot: number, fn: LinkedFunction, pc: number): void
+  /** An instance of a class of the model was made by the run. */
+  objectCreated(object: Value): void
+  /** Something happened that a replay would not repeat. */
+  refuse(reason: string, fn: LinkedFunction, pc: number): void
+}

@@ -11,7 +11,7 @@ import { openProgramEngine } from '../engine/open-program.js'
 import type { LoadOptions } from '../engine/options.js'
 import { sha256 } from '../engine/replaced.js'
 import type { AheadPlans, ProgramEngine } from '../engine/program-engine.js'
-import type { Input } from './convert.js'
+import type { Input } from './values/convert.js'
 import { fitArguments } from './fit.js'
 import { Module } from './module.js'
 

@@ -5,9 +5,9 @@ import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { noteUse } from '../runtime/used.js'
 import { checkList, reading } from '../runtime/tensor/check-arguments.js'
-import { type Input, mismatch } from './convert.js'
-import { parameterType, toTyped } from './coerce.js'
-import { adoptedTensor } from './foreign.js'
+import { type Input, mismatch } from './values/convert.js'
+import { parameterType, toTyped } from './values/coerce.js'
+import { adoptedTensor } from './values/foreign.js'
 
 /** Fits arguments to what a method declares. */
 export class Parameters {

@@ -10,7 +10,7 @@ import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { callSettings, runSettings } from './call-options.js'
 import { type GraphOptions, optimizedOf } from './graph-options.js'
-import { type Input, type Output, toOutput } from './convert.js'
+import { type Input, type Output, toOutput } from './values/convert.js'
 import { type Parameters, parametersFor } from './fit.js'
 
 /**

@@ -1,7 +1,7 @@
 import type { DTypeName } from '../runtime/tensor/dtype.js'
 import type { Complex } from '../runtime/tensor/scalar.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
-import type { Input, Output } from './convert.js'
+import type { Input, Output } from './values/convert.js'
 
 /** What values of a type of a schema are in TypeScript; `Output`, any of them, for types that this does not take apart. */
 interface BaseTypes {

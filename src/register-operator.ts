@@ -14,8 +14,8 @@ import { dtypeFromCode, dtypeFromName, dtypeName } from '../runtime/tensor/dtype
 import { kindOf } from '../runtime/tensor/kind-of.js'
 import type { Stack } from '../runtime/tensor/stack.js'
 import { Tuple, type Value } from '../runtime/tensor/value.js'
-import { toTyped } from './coerce.js'
-import { type Input, type Output, toOutput } from './convert.js'
+import { toTyped } from './values/coerce.js'
+import { type Input, type Output, toOutput } from './values/convert.js'
 import type { OperatorFunction } from './operator-function.js'
 
 /** Characters of a schema that errors repeat. */

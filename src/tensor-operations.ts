@@ -1,7 +1,7 @@
 import type { Operand, TensorOperations } from '../runtime/tensor/operations.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
-import type { Input } from './convert.js'
-import { callOperator } from './operators.js'
+import type { Input } from './values/convert.js'
+import { callOperator } from './values/operators.js'
 
 type Method = keyof TensorOperations
 

@@ -1,8 +1,8 @@
 import { check } from '../../runtime/error.js'
 import { reading } from '../../runtime/tensor/check-arguments.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { callOperator } from '../../src/operators.js'
-import { tensor } from '../../src/tensor.js'
+import { callOperator } from '../../src/values/operators.js'
+import { tensor } from '../../src/values/tensor.js'
 import { checkRate, checkSamples } from './checks.js'
 
 /** Zero crossings of the filter on each side, and where it cuts off as a share of the lower rate's half: torchaudio's defaults. */

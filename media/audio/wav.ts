@@ -3,7 +3,7 @@ import { PtliteError } from '../../runtime/error.js'
 import { reading } from '../../runtime/tensor/check-arguments.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { tensor } from '../../src/tensor.js'
+import { tensor } from '../../src/values/tensor.js'
 
 /** What a recording holds. */
 export interface Sound {

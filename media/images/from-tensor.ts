@@ -4,9 +4,9 @@ import { anything, boolean, oneOf, reading } from '../../runtime/tensor/check-ar
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { shapeText } from '../../runtime/tensor/shape.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { callOperator } from '../../src/operators.js'
+import { callOperator } from '../../src/values/operators.js'
 import { deviations, type PerPlane, perPlane } from './levels.js'
-import { readOptions } from '../../src/read-options.js'
+import { readOptions } from '../../src/values/read-options.js'
 
 /** What a network's picture is made of. */
 export interface PixelOptions {

@@ -3,11 +3,11 @@ import * as kernels from '../../runtime/native/generated/kernels.js'
 import { anything, oneOf, reading } from '../../runtime/tensor/check-arguments.js'
 import { float } from '../../runtime/tensor/scalar.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { callOperator } from '../../src/operators.js'
+import { callOperator } from '../../src/values/operators.js'
 import { fittedOf, type Geometry, geometryOf, type ImageSize } from './geometry.js'
 import { deviations, levelsOf, type PerPlane, perPlane } from './levels.js'
 import { type ImageSource, type Picture, pictureOf } from './pixels.js'
-import { readOptions } from '../../src/read-options.js'
+import { readOptions } from '../../src/values/read-options.js'
 
 /** What a network wants of a picture. */
 export interface ImageOptions {

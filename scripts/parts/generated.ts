@@ -78,7 +78,7 @@ export function joinedText(few: string, all: string, root: string, steps: string
   const functions = ['nameOf', 'functionOf', 'wrapperOf', 'schemaOf', ...(isLate ? ['partsOf'] : [])]
   return `import * as few from ${JSON.stringify(few)}
 import * as all from ${JSON.stringify(all)}
-import { unpackNumbers } from '${root}/runtime/operators/packed.ts'
+import { unpackNumbers } from '${root}/runtime/operators/table/packed.ts'
 let sum = 0
 const numbers = unpackNumbers(${JSON.stringify(steps)}).map((step) => (sum += step))
 const by = (number, few, all) => {
@@ -127,7 +127,7 @@ export function tableText(root: string, texts: Texts): string {
     next++
     return 0
   })
-  return `import { unpackNumbers } from '${root}/runtime/operators/packed.ts'
+  return `import { unpackNumbers } from '${root}/runtime/operators/table/packed.ts'
 const namesOf = ([base, ...overloads]) => overloads.length === 0 ? [base] : overloads.map((overload) => overload === '' ? base : base + '.' + overload)
 export const names = ${JSON.stringify(names)}.split(' ').flatMap((group) => namesOf(group.split('.'))).join(' ')
 let next = 0

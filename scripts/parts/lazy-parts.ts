@@ -42,7 +42,7 @@ const WHOLE = '\0whole'
 const WHOLE_NEEDS = ['model', 'compiled-files', 'files', 'operators', 'tracing']
 const INDICES: ReadonlySet<string> = new Set(['src/index.ts', 'web/index.ts'])
 
-const FOLDERS = ['src', 'compiler', 'formats', 'program', 'engine', 'runtime', 'selective-build', 'codegen']
+const FOLDERS = ['src', 'media', 'compiler', 'formats', 'interpreter', 'program', 'engine', 'runtime', 'selective-build', 'codegen']
 const PATTERNS = PARTS.map(({ name, files }) => ({
   name,
   patterns: files.map((text) => new RegExp(`^${text.replace(/[.]/g, '\\.').replaceAll('*', '.*')}$`)),

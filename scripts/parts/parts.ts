@@ -231,16 +231,16 @@ export const PARTS: readonly Part[] = [
   { name: 'others', files: [...cpu('*'), ...composite('*'), ...writers('polynomial', 'weight_only')], needs: ['operators'] },
   // lists, tuples and dicts that callers pass and get
   { name: 'tensor-operations', files: ['src/tensor-operations.ts', 'src/join-tensors.ts'], needs: ['operators'] },
-  { name: 'pictures', files: ['media/images/*', 'src/read-options.ts', ...writers('image')], needs: ['operators'] },
+  { name: 'pictures', files: ['media/images/*', 'src/values/read-options.ts', ...writers('image')], needs: ['operators'] },
   { name: 'sounds', files: ['media/audio/*'], needs: ['operators'] },
   { name: 'sources', files: ['src/sources.ts', 'src/signal.ts'], needs: [] },
-  { name: 'containers', files: ['runtime/tensor/rebuild.ts', 'src/convert-containers.ts'], needs: [] },
+  { name: 'containers', files: ['runtime/tensor/rebuild.ts', 'src/values/convert-containers.ts'], needs: [] },
   // debugging
   { name: 'guard', files: ['runtime/native/guard.ts'], needs: [] },
   {
     name: 'runtime-rare',
     files: [
-      ...within('src')('coerce', 'custom-tensors', 'fingerprint', 'foreign', 'module-state'),
+      ...within('src')('values/coerce', 'custom-tensors', 'values/foreign'),
       ...within('runtime/native')('cpu-description', 'cpu-dump', 'custom-library', 'frame-async', 'how-to-install', 'portable-executable'),
       ...tensor('describe', 'detached', 'kind-of', 'unknown-option', 'number', 'summary'),
       'formats/containers/zip/inflate.ts',

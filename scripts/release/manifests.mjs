@@ -36,7 +36,20 @@ export function mainManifest() {
 const libraries = () => Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, read('package.json').version]))
 
 /** Folders of sources that a selective build is made from, with what is generated. */
-export const SOURCES = ['codegen', 'compiler', 'engine', 'formats', 'kernels', 'program', 'runtime', 'selective-build', 'src', 'web']
+export const SOURCES = [
+  'codegen',
+  'compiler',
+  'engine',
+  'formats',
+  'interpreter',
+  'kernels',
+  'media',
+  'program',
+  'runtime',
+  'selective-build',
+  'src',
+  'web',
+]
 
 /** Of the one with the sources, which `selective-build` compiles, and with what they are compiled by. */
 export function sourcesManifest() {

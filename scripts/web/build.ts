@@ -32,7 +32,7 @@ function withGlobals(text: string, file: string): string {
 const { plugin, chunkOf } = divide(root, {
   whole: /^node_modules\//,
   replaced,
-  folders: ['src', 'compiler', 'formats', 'program', 'engine', 'runtime', 'selective-build/trace', 'web'],
+  folders: ['src', 'media', 'compiler', 'formats', 'interpreter', 'program', 'engine', 'runtime', 'selective-build/trace', 'web'],
   isLeftOut: (file) => /^(src\/(cli\/|ahead\.ts)|engine\/background\/worker|web\/(bundling|selected)|src\/selected)/.test(file),
   transform: withGlobals,
   partOf: placedIn,

@@ -1,6 +1,6 @@
 import { absent } from '../../runtime/error.js'
 import type { TypeNode } from '../../program/types.js'
-import type { Input } from '../../src/convert.js'
+import type { Input } from '../../src/values/convert.js'
 
 /** Tensors alone are arguments. */
 export function tuple(): never {

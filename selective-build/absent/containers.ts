@@ -22,7 +22,7 @@ export function finishRun(_: Run, result: Value): void {
   if (result instanceof Tensor) result.storage.watch()
 }
 
-export { leafValue as valueOfContainer, outputOfLeaf as outputOfContainer } from '../../src/convert-leaf.js'
+export { leafValue as valueOfContainer, outputOfLeaf as outputOfContainer } from '../../src/values/convert-leaf.js'
 
 export function useOf(): ArgumentUse {
   return ArgumentUse.read

@@ -64,8 +64,8 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: ['containers'], file: 'interpreter/lifetime.ts', absent: 'containers' },
   { features: ['containers'], file: 'interpreter/container-lifetimes.ts', absent: 'containers' },
   { features: ['containers'], file: 'interpreter/finish-run.ts', absent: 'containers' },
-  { features: ['containers'], file: 'src/convert-containers.ts', absent: 'containers' },
-  { features: ['containers'], file: 'src/container.ts', absent: 'containers' },
+  { features: ['containers'], file: 'src/values/convert-containers.ts', absent: 'containers' },
+  { features: ['containers'], file: 'src/values/container.ts', absent: 'containers' },
   { features: ['containers'], file: 'program/argument-use.ts', absent: 'containers' },
   { features: ['mixed-dtypes'], file: 'runtime/tensor/promote-types.ts', absent: 'promote-types' },
   { features: ['mixed-dtypes'], file: 'runtime/tensor/promote-pair.ts', absent: 'promote-pair' },
@@ -91,7 +91,7 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: ['defaults'], file: 'interpreter/insert-defaults.ts', absent: 'insert-defaults' },
   { features: ['scalars'], file: 'runtime/operators/cpu/support/number-fields.ts', absent: 'number-fields' },
   { features: ['scalars'], file: 'runtime/operators/cpu/support/scaled-sum.ts', absent: 'scaled-sum' },
-  { features: ['arguments'], file: 'src/coerce.ts', absent: 'coerce' },
+  { features: ['arguments'], file: 'src/values/coerce.ts', absent: 'coerce' },
 ]
 
 /** The files that a build is without, with those that stand in for them, relative to the project. */

@@ -1,7 +1,7 @@
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import type { Input } from '../convert.js'
+import type { Input } from '../values/convert.js'
 import type { Module } from '../module.js'
-import { tensor } from '../tensor.js'
+import { tensor } from '../values/tensor.js'
 import { tensorsIn } from './tensors-in.js'
 
 /** What a benchmark calls a method with, and where that came from. */

@@ -5,7 +5,7 @@ import { Tensor } from '../../runtime/tensor/tensor.js'
 import { check, PtliteError } from '../../runtime/error.js'
 import { checkText, reading } from '../../runtime/tensor/check-arguments.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
-import type { Input } from '../convert.js'
+import type { Input } from '../values/convert.js'
 import { Module } from '../module.js'
 import { bundledInputs, guessInputs, randomNumbers } from './guess.js'
 

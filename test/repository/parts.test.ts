@@ -13,10 +13,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const dist = join(root, 'dist')
 const skip = existsSync(join(dist, 'runtime.cjs')) && existsSync(join(dist, 'libptlite.so')) ? false : 'not built'
 
-const sources = ['src', 'engine', 'formats', 'program', 'compiler', 'runtime', 'selective-build/trace'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => `${folder}/${name}`),
+const sources = ['src', 'media', 'engine', 'interpreter', 'formats', 'program', 'compiler', 'runtime', 'selective-build/trace'].flatMap(
+  (folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name}`),
 )
 
 t.test('parts need parts that there are, and each has files', (t) => {

@@ -16,6 +16,8 @@ const FORMATS = readdirSync(join(root, 'formats'), { withFileTypes: true })
 const ROWS: readonly (readonly string[])[] = [
   ['src/cli'],
   ['src'],
+  ['media'],
+  ['src/values'],
   ['selective-build'],
   ['web/bundling'],
   ['codegen'],
@@ -36,12 +38,25 @@ const ROWS: readonly (readonly string[])[] = [
   ['runtime/operators'],
   ['runtime/shapes'],
   ['runtime/tensor'],
+  ['runtime/native/wasm'],
   ['runtime/native'],
   ['runtime'],
 ]
 
 /** Whose files are looked at. */
-const FOLDERS = ['src', 'selective-build', 'web/bundling', 'engine', 'formats', 'compiler', 'program', 'runtime']
+const FOLDERS = [
+  'src',
+  'media',
+  'selective-build',
+  'web/bundling',
+  'codegen',
+  'engine',
+  'interpreter',
+  'formats',
+  'compiler',
+  'program',
+  'runtime',
+]
 
 const ROOMS = ROWS.flatMap((rooms, row) => rooms.map((room) => ({ room, row }))).sort((a, b) => b.room.length - a.room.length)
 

@@ -11,7 +11,7 @@ import {
   readSections,
 } from '../../scripts/schema-check/compare.js'
 import { compareTags, tagDifferences } from '../../scripts/schema-check/tags.js'
-import { operators } from '../../src/operators.js'
+import { operators } from '../../src/values/operators.js'
 
 t.test('what differs from PyTorch 2.13 and what is missing is what the baseline says', (t) => {
   const comparison = compareWithPyTorch(operators().map(({ schema }) => schema))

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { toOutput, toValue, type Input, type Output } from '../../src/convert.js'
-import { toTyped, tuple } from '../../src/coerce.js'
+import { toOutput, toValue, type Input, type Output } from '../../src/values/convert.js'
+import { toTyped, tuple } from '../../src/values/coerce.js'
 import * as order from '../../runtime/operators/builtin/list-order.js'
 import * as truth from '../../runtime/operators/builtin/list-truth.js'
 import { list_index_float } from '../../runtime/operators/builtin/list-index.js'

@@ -8,7 +8,7 @@ import { PtliteError } from '../../runtime/error.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import { PLAN_VERSION } from '../../runtime/version.js'
 import { fitArguments } from '../../src/fit.js'
-import type { Input } from '../../src/convert.js'
+import type { Input } from '../../src/values/convert.js'
 
 /** A call that a plan is made for. */
 export interface CachedCall {

@@ -5,7 +5,7 @@ import { checkList, checkText, reading } from '../../runtime/tensor/check-argume
 import { Complex, complex, Float, float } from '../../runtime/tensor/scalar.js'
 import { Tuple } from '../../runtime/tensor/value.js'
 import { runSettings } from '../../src/call-options.js'
-import { tuple } from '../../src/coerce.js'
+import { tuple } from '../../src/values/coerce.js'
 import { Tensor } from '../../src/tensor-type.js'
 import type { Chunks } from '../stand-ins/chunks.js'
 import { failureOf } from './failures.js'

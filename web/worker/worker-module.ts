@@ -1,7 +1,7 @@
 import type { RunOptions } from '../../engine/options.js'
 import type { MissingOperator } from '../../program/missing.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
-import type { Input, Output } from '../../src/convert.js'
+import type { Input, Output } from '../../src/values/convert.js'
 import type { DetachedTensor } from '../../runtime/tensor/detached.js'
 import type { Connection } from './connection.js'
 import type { About } from './messages.js'

@@ -1,11 +1,11 @@
 import { types } from 'node:util'
-import { check, PtliteError } from '../runtime/error.js'
-import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../runtime/tensor/brand.js'
-import { kindOf } from '../runtime/tensor/kind-of.js'
-import type { DTypeName } from '../runtime/tensor/dtype.js'
-import { Complex, Float } from '../runtime/tensor/scalar.js'
-import { type Quant, Tensor } from '../runtime/tensor/tensor.js'
-import { Device, Tuple, type Value } from '../runtime/tensor/value.js'
+import { check, PtliteError } from '../../runtime/error.js'
+import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../../runtime/tensor/brand.js'
+import { kindOf } from '../../runtime/tensor/kind-of.js'
+import type { DTypeName } from '../../runtime/tensor/dtype.js'
+import { Complex, Float } from '../../runtime/tensor/scalar.js'
+import { type Quant, Tensor } from '../../runtime/tensor/tensor.js'
+import { Device, Tuple, type Value } from '../../runtime/tensor/value.js'
 
 /**
  * A copy, of this copy of the library, of an object that is none of its own: a tensor or other value of another copy. undefined for anything

@@ -1,12 +1,12 @@
-import { check, PtliteError } from '../runtime/error.js'
-import { DType, dtypeFromName, dtypeName, type DTypeName, isFloating, isQuantized, itemSize } from '../runtime/tensor/dtype.js'
-import { arrayTypeOf, dtypeOfArray, type TypedArray } from '../runtime/tensor/data.js'
-import { kindOf } from '../runtime/tensor/kind-of.js'
-import { isHalf } from '../runtime/tensor/half.js'
-import { arrayName, bufferOf, byteLengthOf, lengthOf } from '../runtime/tensor/typed-array.js'
-import { numelOf, sameShape, shapeText, sizesOf } from '../runtime/tensor/shape.js'
-import { Tensor } from '../runtime/tensor/tensor.js'
-import { reading } from '../runtime/tensor/check-arguments.js'
+import { check, PtliteError } from '../../runtime/error.js'
+import { DType, dtypeFromName, dtypeName, type DTypeName, isFloating, isQuantized, itemSize } from '../../runtime/tensor/dtype.js'
+import { arrayTypeOf, dtypeOfArray, type TypedArray } from '../../runtime/tensor/data.js'
+import { kindOf } from '../../runtime/tensor/kind-of.js'
+import { isHalf } from '../../runtime/tensor/half.js'
+import { arrayName, bufferOf, byteLengthOf, lengthOf } from '../../runtime/tensor/typed-array.js'
+import { numelOf, sameShape, shapeText, sizesOf } from '../../runtime/tensor/shape.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import { reading } from '../../runtime/tensor/check-arguments.js'
 
 /** Nested arrays of numbers, bigints or booleans, all of one shape. */
 export type NestedArray = number | bigint | boolean | readonly NestedArray[]

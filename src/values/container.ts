@@ -1,4 +1,4 @@
-import { Tuple, type Value } from '../runtime/tensor/value.js'
+import { Tuple, type Value } from '../../runtime/tensor/value.js'
 
 /** True for lists, tuples and dicts. */
 export function isContainer(value: Value): boolean {

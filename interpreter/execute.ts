@@ -318,7 +318,7 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
   const profiler = profilerOf(run)
   const started = profiler === null ? 0 : profiler.now()
   if (recorder === null) op.call(stack)
-  else recorder.operator(op, held, argc, stack, base, fn, pc, run)
+  else recorder.operator({ op, args: held, argc, stack, base, fn, pc, run })
   if (profiler !== null) profiler.record(op.qualifiedName, started, { function: fn.source.name, instruction: pc / 3 })
   if (op.returns < 0 && stack.top - base !== results) step.wrongResults(op.qualifiedName, stack.top - base, results)
   if (op.use !== ArgumentUse.move) {

@@ -6,24 +6,26 @@ import type { Run } from './run-state.js'
 /** Thrown where a recorder leaves a run; the trace and the frames of the run say where it stands. */
 export const LEFT = /* @__PURE__ */ new Error('the run was left')
 
+/** A call of an operator that the run stands before. */
+export interface OperatorCall {
+  readonly op: LinkedOperator
+  /** The first `argc` are the arguments, with their defaults. */
+  readonly args: readonly Value[]
+  readonly argc: number
+  readonly stack: Stack
+  /** Where the arguments begin on the stack, and later the results. */
+  readonly base: number
+  readonly fn: LinkedFunction
+  readonly pc: number
+  readonly run: Run
+}
+
 /** What a run reports to whoever records it. The interpreter pays one comparison per instruction concerned when nobody does. */
 export interface RunRecorder {
   /** True where the run is to be left before this call of an operator, so that it can go on later (`Activation`). */
   leavesBefore(op: LinkedOperator, fn: LinkedFunction, pc: number): boolean
-  /**
-   * Stands in for `op.call(stack)`: its `argc` arguments are in `args` and on the stack from `base` on; the results have
-   * to lie there afterwards.
-   */
-  operator(
-    op: LinkedOperator,
-    args: readonly Value[],
-    argc: number,
-    stack: Stack,
-    base: number,
-    fn: LinkedFunction,
-    pc: number,
-    run: Run,
-  ): void
+  /** Stands in for `op.call(stack)`, which leaves the results in the place of the arguments. */
+  operator(call: OperatorCall): void
   /** An instruction other than an operator call looks at the topmost `count` values of the stack. */
   settles(stack: Stack, count: number): void
   /** The instruction at `pc` tells whether two values are the same object. */

@@ -1,39 +1,17 @@
+import { signatureText } from '../../runtime/operators/table/schema-text.js'
 import type { AliasInfo, Argument, DefaultValue, FunctionSchema, Return, SchemaType } from './model.js'
 
 /** The schema as PyTorch writes it; parsing the text gives an equal schema. */
 export function printSchema(schema: FunctionSchema): string {
   const namespace = schema.namespace === null ? '' : `${schema.namespace}::`
   const overload = schema.overload === '' ? '' : `.${schema.overload}`
-  return `${namespace}${schema.name}${overload}(${printArguments(schema)}) -> ${printReturns(schema)}`
-}
-
-function printArguments(schema: FunctionSchema): string {
-  const parts: string[] = []
-  let kwargOnly = false
-  for (const argument of schema.arguments) {
-    if (argument.kwargOnly && !kwargOnly) parts.push('*')
-    kwargOnly = argument.kwargOnly
-    parts.push(printArgument(argument))
-  }
-  if (schema.isVararg) parts.push('...')
-  return parts.join(', ')
+  const args = schema.arguments.map((argument) => ({ text: printArgument(argument), kwargOnly: argument.kwargOnly }))
+  return signatureText(`${namespace}${schema.name}${overload}`, { ...schema, arguments: args, returns: schema.returns.map(printReturn) })
 }
 
 export function printArgument(argument: Argument): string {
   const text = `${printType(argument.type)} ${argument.name}`
   return argument.defaultValue === null ? text : `${text}=${printDefault(argument.defaultValue)}`
-}
-
-function printReturns(schema: FunctionSchema): string {
-  if (schema.isVarret) return '...'
-  const [only] = schema.returns
-  // a lone tuple needs the parentheses of the list, or it would read as several returns
-  if (schema.returns.length === 1 && only!.type.kind !== 'tuple' && !startsWithTuple(only!.type)) return printReturn(only!)
-  return `(${schema.returns.map(printReturn).join(', ')})`
-}
-
-function startsWithTuple(type: SchemaType): boolean {
-  return type.kind === 'tuple' || ((type.kind === 'list' || type.kind === 'optional') && startsWithTuple(type.inner))
 }
 
 function printReturn(value: Return): string {

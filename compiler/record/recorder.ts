@@ -1,7 +1,7 @@
 import { elementsOf, reachable, someTensor } from '../../program/reach.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
-import type { ProgramInstance, Run } from '../../interpreter/run-state.js'
-import type { RunRecorder } from '../../interpreter/recorder.js'
+import type { ProgramInstance } from '../../interpreter/run-state.js'
+import type { OperatorCall, RunRecorder } from '../../interpreter/recorder.js'
 import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
 import { hasFewPaths } from '../../runtime/tensor/paths.js'
@@ -27,6 +27,14 @@ export interface Refusal {
 export interface Recording {
   readonly graph: Graph
   readonly guards: Guards
+}
+
+/** A call of an operator that has been made; of an operator with an older meaning it is the call of today's one. */
+export interface MadeCall {
+  readonly op: LinkedOperator
+  readonly args: readonly Value[]
+  readonly results: readonly Value[]
+  readonly origin: Origin
 }
 
 /** A call of an operator that could not be recorded. */
@@ -160,16 +168,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     this.local.add(object)
   }
 
-  operator(
-    op: LinkedOperator,
-    args: readonly Value[],
-    argc: number,
-    stack: Stack,
-    base: number,
-    fn: LinkedFunction,
-    pc: number,
-    run: Run,
-  ): void {
+  operator(call: OperatorCall): void {
+    const { op, args, argc, stack, base, fn, pc, run } = call
     if (this.refusal !== null) {
       op.call(stack)
       return
@@ -189,7 +189,10 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     const results = stack.values.slice(base, stack.top)
     const origin = originOf(fn, pc)
     if (!hasFewPaths(given) || !hasFewPaths(results)) this.stop(`${called.qualifiedName} works on ${TOO_NESTED}`, origin)
-    else if (!this.takes(called, given, results, origin, stack, base)) this.note(called, given, results, origin)
+    else {
+      const made = { op: called, args: given, results, origin }
+      if (!this.takes(made, call)) this.note(made)
+    }
     const refusal = this.whyStopped()
     if (refusal === null) return
     // the arguments as the instruction found them, without defaults
@@ -204,14 +207,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   }
 
   /** True where the call of an operator, which has been made, is recorded in another way than by a node. */
-  protected takes(
-    _op: LinkedOperator,
-    _args: readonly Value[],
-    _results: readonly Value[],
-    _origin: Origin,
-    _stack: Stack,
-    _base: number,
-  ): boolean {
+  protected takes(_made: MadeCall, _call: OperatorCall): boolean {
     return false
   }
 
@@ -221,7 +217,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   /** The call of an operator, which has been made, has ended the recording. */
   protected stoppedAt(_call: StoppedCall, _refusal: Refusal): void {}
 
-  private note(op: LinkedOperator, args: readonly Value[], results: readonly Value[], origin: Origin): void {
+  private note({ op, args, results, origin }: MadeCall): void {
     const { qualifiedName: name, entry } = op
     const isRandom = this.drewRandom && !(this.drawsRandom && args.every((arg) => !(arg instanceof CustomObject)))
     if (isRandom || hasFact(name, 'time_dependent')) return this.stop(`${name} gives another result each time`, origin)

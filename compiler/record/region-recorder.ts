@@ -1,7 +1,8 @@
 import type { Frame } from '../../interpreter/activation.js'
 import { reachable } from '../../program/reach.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
-import type { ProgramInstance, Run } from '../../interpreter/run-state.js'
+import type { OperatorCall } from '../../interpreter/recorder.js'
+import type { ProgramInstance } from '../../interpreter/run-state.js'
 import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
@@ -14,6 +15,7 @@ import type { ModuleParts, Place } from './module-parts.js'
 import {
   collectContainers,
   GraphRecorder,
+  type MadeCall,
   originOf,
   type Recording,
   type Refusal,
@@ -118,16 +120,8 @@ export class RegionRecorder extends GraphRecorder {
     return value
   }
 
-  override operator(
-    op: LinkedOperator,
-    args: readonly Value[],
-    argc: number,
-    stack: Stack,
-    base: number,
-    fn: LinkedFunction,
-    pc: number,
-    run: Run,
-  ): void {
+  override operator(call: OperatorCall): void {
+    const { op, args, argc, stack, base } = call
     this.tracedArgs = null
     if (this.trace.isUsed) {
       const given = args.slice(0, argc)
@@ -139,18 +133,11 @@ export class RegionRecorder extends GraphRecorder {
         stack.values[base + i] = follow && arg instanceof TracedInt ? arg.value : this.settled(arg)
       })
     }
-    super.operator(op, args, argc, stack, base, fn, pc, run)
+    super.operator(call)
   }
 
   /** Follows numbers that may be others in later runs through an operator that they are given to. */
-  protected override takes(
-    op: LinkedOperator,
-    args: readonly Value[],
-    results: readonly Value[],
-    origin: Origin,
-    stack: Stack,
-    base: number,
-  ): boolean {
+  protected override takes({ op, args, results, origin }: MadeCall, { stack, base }: OperatorCall): boolean {
     const traced = this.tracedArgs
     if (traced === null) {
       const [view] = results

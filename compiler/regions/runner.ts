@@ -5,9 +5,8 @@ import { currentBudget } from '../../runtime/native/budget.js'
 import { Activation } from '../../interpreter/activation.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import type { RunOptions } from '../../interpreter/run.js'
-import type { RunRecorder } from '../../interpreter/recorder.js'
+import type { OperatorCall, RunRecorder } from '../../interpreter/recorder.js'
 import type { ScriptModule } from '../../interpreter/script-module.js'
-import type { Stack } from '../../runtime/tensor/stack.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { CompiledCall } from '../compiled-call.js'
@@ -320,7 +319,7 @@ class Watcher implements RunRecorder {
     return false
   }
 
-  operator(op: LinkedOperator, _args: readonly Value[], _argc: number, stack: Stack): void {
+  operator({ op, stack }: OperatorCall): void {
     op.call(stack)
   }
 

@@ -8,7 +8,7 @@ export const PROCESSOR = process.arch === 'x64' ? 'x86' : process.arch === 'arm6
 const withKernels = (processor: string): string[] => ['ops', 'jit', `arch/${GENERATORS.has(processor) ? processor : 'generic'}/jit`]
 const GENERATORS: ReadonlySet<string> = new Set(['x86', 'wasm'])
 /** Where headers are looked for that are not beside the file, as in CMakeLists.txt. */
-const included = (processor: string): string[] => ['', `arch/${processor}`, ...(processor === 'x86' ? [] : ['arch/generic'])]
+const included = (processor: string): string[] => ['', `arch/${processor}`, 'arch/generic']
 
 /** The kernels of each file of kernels/ops and the processor's generators of code, by name such as `ops/elementwise/unary.cpp`. */
 export function kernelsBySource(root: string, processor: string = PROCESSOR): Map<string, string[]> {

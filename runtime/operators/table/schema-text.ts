@@ -2,28 +2,38 @@ import { Float } from '../../tensor/scalar.js'
 import type { Value } from '../../tensor/value.js'
 import type { OperatorSchema, SchemaArgument, SchemaReturn } from './schema.js'
 
+/** A schema whose arguments and results are texts already. */
+export interface SchemaParts {
+  readonly arguments: readonly { readonly text: string; readonly kwargOnly: boolean }[]
+  readonly isVararg: boolean
+  readonly returns: readonly string[]
+  readonly isVarret: boolean
+}
+
+/** `name(arguments) -> returns` in PyTorch's syntax. */
+export function signatureText(name: string, schema: SchemaParts): string {
+  const parts = schema.arguments.map(({ text }) => text)
+  const star = schema.arguments.findIndex(({ kwargOnly }) => kwargOnly)
+  if (star >= 0) parts.splice(star, 0, '*')
+  if (schema.isVararg) parts.push('...')
+  return `${name}(${parts.join(', ')}) -> ${returnsText(schema)}`
+}
+
+function returnsText({ returns, isVarret }: SchemaParts): string {
+  if (isVarret) return '...'
+  // a lone tuple needs the parentheses of the list, or it would read as several returns
+  return returns.length === 1 && !returns[0]!.startsWith('(') ? returns[0]! : `(${returns.join(', ')})`
+}
+
 /** The schema in PyTorch's syntax: `aten::relu(Tensor self) -> Tensor`. */
 export function schemaText(qualifiedName: string, schema: OperatorSchema): string {
-  const parts: string[] = []
-  let kwargOnly = false
-  for (const argument of schema.arguments) {
-    if (argument.kwargOnly && !kwargOnly) parts.push('*')
-    kwargOnly = argument.kwargOnly
-    parts.push(argumentText(argument))
-  }
-  if (schema.isVararg) parts.push('...')
-  return `${qualifiedName}(${parts.join(', ')}) -> ${returnsText(schema)}`
+  const args = schema.arguments.map((argument) => ({ text: argumentText(argument), kwargOnly: argument.kwargOnly }))
+  return signatureText(qualifiedName, { ...schema, arguments: args, returns: schema.returns.map(returnText) })
 }
 
 function argumentText(argument: SchemaArgument): string {
   const text = `${argument.annotatedType} ${argument.name}`
   return argument.defaultValue === undefined ? text : `${text}=${argumentDefault(argument.type, argument.defaultValue)}`
-}
-
-function returnsText(schema: OperatorSchema): string {
-  if (schema.isVarret) return '...'
-  const texts = schema.returns.map(returnText)
-  return texts.length === 1 && !texts[0]!.startsWith('(') ? texts[0]! : `(${texts.join(', ')})`
 }
 
 function returnText(value: SchemaReturn): string {

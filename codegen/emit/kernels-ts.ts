@@ -17,11 +17,12 @@ export function kernelFiles(abi: KernelAbi, absent: readonly Kernel[], { common,
   if (common === undefined) return [[`${KERNELS}.ts`, emitKernelsTs(abi, absent, selector)]]
   const byFile = new Map<string, [number, Kernel][]>()
   for (const [id, kernel] of abi.kernels.entries()) {
-    const name = basename(kernel.source.file, '.yaml')
+    const base = abi.kernels.find(({ name }) => name === kernel.variant?.of) ?? kernel
+    const name = basename(base.source.file, '.yaml')
     byFile.set(name, [...(byFile.get(name) ?? []), [id, kernel]])
   }
   const pieces = [...byFile].map(([name, kernels]): [string, string] => {
-    const functions = functionsOf(kernels)
+    const functions = functionsOf(kernels, [])
     return [
       `${KERNELS}/${name}.ts`,
       `${banner('kernels-ts.ts', KERNEL_INPUTS)}${importOf(used(functions, HELPERS), '../../frame.js')}\n${noFields(functions)}${functions}`,
@@ -32,9 +33,9 @@ export function kernelFiles(abi: KernelAbi, absent: readonly Kernel[], { common,
 }
 
 export function emitKernelsTs(abi: KernelAbi, absent: readonly Kernel[], selector: Selector): string {
-  const { helpers, body } = kernelFunctions(abi)
+  const { helpers, body } = kernelFunctions(abi, absent)
   const imports = importOf(absent.length === 0 ? helpers : ['absentKernel', ...helpers], '../frame.js')
-  return `${banner('kernels-ts.ts', KERNEL_INPUTS)}${imports}${hashOf(abi, selector)}${body}${absent.map(absentFunction).join('')}`
+  return `${banner('kernels-ts.ts', KERNEL_INPUTS)}${imports}${hashOf(abi, selector)}${body}`
 }
 
 function hashOf(abi: KernelAbi, selector: Selector): string {
@@ -44,15 +45,9 @@ function hashOf(abi: KernelAbi, selector: Selector): string {
 
 const importOf = (names: readonly string[], from: string): string => `import { ${names.join(', ')} } from '${from}'\n`
 
-/** Has the type of the kernel's own function, so that its callers compile. */
-function absentFunction(kernel: Kernel): string {
-  const { parameters, returns } = signature(kernel)
-  return `\nexport function ${kernel.name}(${parameters.map((p) => p.replace(/^args/, '_args').replace(/^host/, '_host')).join(', ')}): ${returns} {\n  return absentKernel('${kernel.name}')\n}\n`
-}
-
 /** The enumerations and functions of all kernels, and what they use of runtime/native/frame.ts. */
-export function kernelFunctions(abi: KernelAbi): { readonly helpers: string[]; readonly body: string } {
-  const functions = functionsOf([...abi.kernels.entries()])
+export function kernelFunctions(abi: KernelAbi, absent: readonly Kernel[] = []): { readonly helpers: string[]; readonly body: string } {
+  const functions = functionsOf([...abi.kernels.entries()], absent)
   return { helpers: used(functions, HELPERS), body: `${noFields(functions)}${enumerations(abi)}\n${functions}` }
 }
 
@@ -60,29 +55,65 @@ function enumerations({ enums }: KernelAbi): string {
   return enums.map((e) => `export const ${e.name} = { ${e.values.map((v, i) => `${v}: ${i}`).join(', ')} } as const\n`).join('')
 }
 
-/** Of kernels with their ids. */
-function functionsOf(kernels: readonly [number, Kernel][]): string {
-  return kernels.map(([id, kernel]) => kernelFunction(kernel, id)).join('\n')
+/** A kernel and what it is with mixins, which one function starts. Without an id it is absent. */
+interface Family {
+  readonly base: Kernel
+  readonly id: number | undefined
+  readonly variants: readonly { readonly kernel: Kernel; readonly id: number | undefined }[]
+}
+
+/** Of kernels with their ids, and of those that are absent. */
+function functionsOf(present: readonly [number, Kernel][], absent: readonly Kernel[]): string {
+  const all = [...present.map(([id, kernel]) => ({ kernel, id })), ...absent.map((kernel) => ({ kernel, id: undefined }))]
+  return all
+    .filter(({ kernel }) => kernel.variant === null)
+    .map(({ kernel, id }) => kernelFunction({ base: kernel, id, variants: all.filter((v) => v.kernel.variant?.of === kernel.name) }))
+    .join('\n')
 }
 
 function noFields(functions: string): string {
   return functions.includes('NoFields') ? 'type NoFields = Readonly<Record<string, never>>\n\n' : ''
 }
 
-function kernelFunction(kernel: Kernel, id: number): string {
-  const { parameters, returns } = signature(kernel)
-  const writes = kernel.fields.map((f) => `  ${write(f)}\n`).join('')
-  const call = `  launch(${id}, '${kernel.name}'${kernel.host ? ', host' : ''})\n`
-  return `/** ${kernel.doc} */\nexport function ${kernel.name}(${parameters.join(', ')}): ${returns} {\n${writes}${call}${results(kernel)}}\n`
+function kernelFunction({ base, id, variants }: Family): string {
+  const { parameters, returns } = signature(base)
+  const ways = [...variants, { kernel: base, id }]
+  const all = [...parameters, ...variants.map((way) => variantParameter(way, base))]
+  // an absent one has the type of the kernel's own function, so that its callers compile
+  if (ways.every((way) => way.id === undefined)) {
+    const unused = all.map((p) => p.replace(/^(?=[a-z])/, '_'))
+    return `export function ${base.name}(${unused.join(', ')}): ${returns} {\n  return absentKernel('${base.name}')\n}\n`
+  }
+  const host = base.host ? ', host' : ''
+  const start = ({ kernel, id: number }: Family['variants'][number]): string =>
+    number === undefined ? `absentKernel('${kernel.name}')` : `launch(${number}, '${kernel.name}'${host})`
+  const others = variants.map((way) => {
+    const { suffix } = way.kernel.variant!
+    const own = ownFields(way.kernel, base).map((f) => `    ${write(f, suffix)}\n`)
+    return `  if (${suffix} !== null) {\n${own.join('')}    ${start(way)}\n    return\n  }\n`
+  })
+  const writes = base.fields.map((f) => `  ${write(f, 'args')}\n`).join('')
+  const doc = [base.doc, ...variants.map(({ kernel }) => kernel.doc)].join(' ')
+  return `/** ${doc} */\nexport function ${base.name}(${all.join(', ')}): ${returns} {\n${writes}${others.join('')}  ${start({ kernel: base, id })}\n${results(base)}}\n`
+}
+
+/** Fields of a variant behind those of the kernel that it is one of. */
+function ownFields(kernel: Kernel, base: Kernel): readonly FrameField[] {
+  return kernel.fields.slice(base.fields.length)
+}
+
+function variantParameter({ kernel }: Family['variants'][number], base: Kernel): string {
+  return `${kernel.variant!.suffix}: ${fieldsType(ownFields(kernel, base))} | null = null`
+}
+
+function fieldsType(fields: readonly FrameField[]): string {
+  return `{\n${fields.map((f) => `  ${f.name}: ${f.length === null ? 'number' : 'readonly number[]'}\n`).join('')}}`
 }
 
 function signature(kernel: Kernel): { readonly parameters: string[]; readonly returns: string } {
   const parameters: string[] = []
   if (kernel.fields.length === 0) parameters.push(kernel.host ? '_args: NoFields' : '_args?: NoFields')
-  else
-    parameters.push(
-      `args: {\n${kernel.fields.map((f) => `  ${f.name}: ${f.length === null ? 'number' : 'readonly number[]'}\n`).join('')}}`,
-    )
+  else parameters.push(`args: ${fieldsType(kernel.fields)}`)
   if (kernel.host) parameters.push('host: ArrayBufferView | null')
   const returns =
     kernel.results.length === 0
@@ -93,8 +124,8 @@ function signature(kernel: Kernel): { readonly parameters: string[]; readonly re
   return { parameters, returns }
 }
 
-function write(field: FrameField): string {
-  const value = `args.${field.name}`
+function write(field: FrameField, from: string): string {
+  const value = `${from}.${field.name}`
   const word = field.offset / 4
   if (field.length !== null) return `${ARRAY_WRITER[field.kind]}(${word}, ${value}, ${field.length})`
   if (field.kind === 'i32') return field.name.endsWith('dtype') ? `putDtype(${word}, ${value})` : `i32[${word}] = ${value}`

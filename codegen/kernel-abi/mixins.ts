@@ -73,6 +73,7 @@ function variants(entry: Entry, field: Field, mixins: ReadonlyMap<string, Mixin>
     const fields: Field[] = [
       { key: 'kernel', value: `${kernel}_${mixin.suffix}`, source },
       { key: 'extends', value: kernel, source },
+      { key: 'variant', value: mixin.suffix, source },
       ...(doc === undefined ? [] : [{ ...doc, value: `Kernel ${kernel} ${String(doc.value).trim()}` }]),
       ...entry.fields.filter(({ key }) => key === 'vectorized' || key === 'host'),
       ...own,

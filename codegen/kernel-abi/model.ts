@@ -63,6 +63,8 @@ export interface Kernel {
   readonly name: string
   readonly doc: string
   readonly vectorized: boolean
+  /** The kernel that it is with a mixin, whose frame starts as its own. */
+  readonly variant: { readonly of: string; readonly suffix: string } | null
   /** What it does with JavaScript memory, which C sees as `header.host`; null where it takes none. */
   readonly host: Access | null
   /** Draws from a random generator, whose state is one of its addresses. */

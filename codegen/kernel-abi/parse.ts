@@ -24,7 +24,7 @@ import { checkFacts } from './check-facts.js'
 import { numbersOf } from './numbers.js'
 
 const KEYS = new Set(
-  'kernel doc vectorized host random total effect option in_place extends fields results extents require flops'.split(' '),
+  'kernel doc vectorized host random total effect option in_place extends variant fields results extents require flops'.split(' '),
 )
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const TYPE = /^(?:(in|out|in-out) +)?([A-Za-z_][A-Za-z0-9_]*)(?:\[(\w+)\])?$/
@@ -151,7 +151,19 @@ function parseKernel(entry: Entry, names: Names, base: Entry | null): Kernel {
     effect: word<Effect>('effect', EFFECTS),
     option: word('option', KERNEL_OPTIONS),
   }
-  return { name, doc: text('doc'), vectorized: flag('vectorized'), ...facts, fields, results, size, ...reach, source: entry.source }
+  const variant = get('variant') === undefined ? null : { of: text('extends'), suffix: text('variant') }
+  return {
+    name,
+    doc: text('doc'),
+    vectorized: flag('vectorized'),
+    variant,
+    ...facts,
+    fields,
+    results,
+    size,
+    ...reach,
+    source: entry.source,
+  }
 }
 
 function oneOf<T extends string>(kernel: string, { key, value, source }: Field, known: readonly T[]): T {

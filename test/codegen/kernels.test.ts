@@ -92,6 +92,23 @@ await t.test('a kernel with a mixin is there without it and with it', (t) => {
     ],
   )
   t.strictSame([post.require, post.flops, post.vectorized, post.doc], [['steps <= 2', 'n > 0'], 'n', true, 'Kernel scale with steps.'])
+  t.strictSame(post.variant, { of: 'scale', suffix: 'post' })
+  const both = { enums: [], numbers: [], kernels }
+  const text = emitKernelsTs(both, [], everything)
+  t.match(
+    text,
+    /export function scale\(args: \{\n  n: number\n  in: number\n\}, post: \{\n  steps: number\n  at: readonly number\[\]\n\} \| null = null\): void/,
+  )
+  t.match(text, /if \(post !== null\) \{\n(?:    .*\n)+    launch\(1, 'scale_post'\)\n    return\n  \}\n  launch\(0, 'scale'\)/)
+  t.notOk(text.includes('function scale_post'), 'one function starts both')
+  t.match(
+    emitKernelsTs({ ...both, kernels: [plain] }, [post], everything),
+    /absentKernel\('scale_post'\)\n    return\n  \}\n  launch\(0, 'scale'\)/,
+  )
+  t.match(
+    emitKernelsTs({ ...both, kernels: [post] }, [plain], everything),
+    /launch\(0, 'scale_post'\)\n    return\n  \}\n  absentKernel\('scale'\)/,
+  )
   t.end()
 })
 

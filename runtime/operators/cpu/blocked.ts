@@ -269,10 +269,7 @@ function convolve(
     residual: sum,
     output: result.address,
   }
-  return withSteps(result, post, (fields) => {
-    if (fields === null) kernels.blocked_conv(frame)
-    else kernels.blocked_conv_post({ ...frame, ...fields })
-  })
+  return withSteps(result, post, (fields) => kernels.blocked_conv(frame, fields))
 }
 
 /** Throws unless a filter of so many output blocks and channels per tap is one for these groups, of which there are two at least. */
@@ -317,10 +314,7 @@ export const blocked_depthwise: CPU['blocked_depthwise'] = (input, filter, bias,
     bias: start,
     output: result.address,
   }
-  return withSteps(result, post, (fields) => {
-    if (fields === null) kernels.blocked_depthwise(frame)
-    else kernels.blocked_depthwise_post({ ...frame, ...fields })
-  })
+  return withSteps(result, post, (fields) => kernels.blocked_depthwise(frame, fields))
 }
 
 /**
@@ -376,10 +370,7 @@ export const winograd_convolution: CPU['winograd_convolution'] = (input, filter,
     residual: sum,
     output: result.address,
   }
-  return withSteps(result, post, (fields) => {
-    if (fields === null) kernels.winograd_conv(frame)
-    else kernels.winograd_conv_post({ ...frame, ...fields })
-  })
+  return withSteps(result, post, (fields) => kernels.winograd_conv(frame, fields))
 }
 
 function pool(

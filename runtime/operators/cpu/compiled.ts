@@ -6,7 +6,7 @@ import { stridesAs } from '../../tensor/iterator.js'
 import { float } from '../../tensor/scalar.js'
 import { contiguousStrides, numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { clampedLinear, linear, linearInto, matmul, takesLinear } from './matmul.js'
+import { clampedLinear, linear, matmul, takesLinear } from './matmul.js'
 import { clamp_out } from './clamp.js'
 import { CONV_AXES, convolve } from './support/conv.js'
 import { type ConvSettings, convSizes } from '../../shapes/convolution.js'
@@ -82,9 +82,7 @@ export const clamped_linear: CPU['clamped_linear'] = (input, weight, bias, min, 
   const axes = { row: 0, column: shape.length - 1 }
   if (input.type !== DType.float32 || !takesPostOps(post, shape, axes))
     return applySteps(clampedLinear(input, weight, bias, clamped, min, max), post)
-  return linearInto(input, weight, bias, clamped, min, max, 0, (frame) => {
-    kernels.linear_post({ ...frame, ...postFields(post, shape, axes) })
-  })
+  return clampedLinear(input, weight, bias, clamped, min, max, 0, postFields(post, shape, axes))
 }
 
 /** A product of matrices, or of as many pairs of them, then steps as those of `clamped_convolution`. */

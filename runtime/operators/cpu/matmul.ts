@@ -6,6 +6,7 @@ import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { PackSide, packedWeight } from '../support/packed-weight.js'
+import type { PostFields } from '../../shapes/post-ops.js'
 import { asColumn, checkInner, scaledMatmul, shapeText } from '../support/matmul.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import { sparseLinear, sparseMatmul, sparseProduct } from './sparse-matmul.js'
@@ -113,22 +114,7 @@ export function clampedLinear(
   lo: number,
   hi: number,
   packed = 0,
-): Tensor {
-  return linearInto(input, weight, bias, clamped, lo, hi, packed, kernels.linear)
-}
-
-type LinearFrame = Parameters<typeof kernels.linear>[0]
-
-/** `clampedLinear` by a kernel of the caller's. */
-export function linearInto(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  clamped: boolean,
-  lo: number,
-  hi: number,
-  packed: number,
-  launch: (frame: LinearFrame) => void,
+  post: PostFields | null = null,
 ): Tensor {
   const n = weight.shape[0]!
   const k = weight.shape[1]!
@@ -141,7 +127,7 @@ export function linearInto(
   if (m * n === 0) return result
   const x = contiguousOf(input)
   const pack = packed === 0 ? packedWeight(weight, PackSide.b, 1, n, k) : packed
-  launch({
+  const frame = {
     dtype: input.type,
     m,
     n,
@@ -154,6 +140,7 @@ export function linearInto(
     out: result.address,
     lo,
     hi,
-  })
+  }
+  kernels.linear(frame, post)
   return result
 }

@@ -6,7 +6,7 @@ import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { deliver } from '../support/deliver.js'
 import { reducedDims } from '../../shapes/dims.js'
-import { computeType, splitDims } from '../support/reduce.js'
+import { computeType, splitDims, splitFields } from '../support/reduce.js'
 import { add_out } from './binary.js'
 import { onParts } from './complex-functions.js'
 import { sqrt_out } from './unary.js'
@@ -34,13 +34,7 @@ export function moments(
       in_dtype: self.type,
       out_dtype: self.type,
       take_root: root ? 1 : 0,
-      kept_ndim: split.kept.sizes.length,
-      red_ndim: split.folded.sizes.length,
-      kept_sizes: split.kept.sizes,
-      kept_in: split.kept.strides[0]!,
-      kept_out: split.kept.strides[1]!,
-      red_sizes: split.folded.sizes,
-      red_in: split.folded.strides[0]!,
+      ...splitFields(split),
       in: self.address,
       var_out: spread.address,
       mean_out: mean === null ? 0 : mean.address,

@@ -82,39 +82,38 @@ function multiply(
   const sizes = sizesOf(a, b)
   if (sizes.batch * sizes.m * sizes.n === 0) return
   const at = placesOf(operator, a, b, source, c, sizes)
-  if (post !== null) {
-    kernels.gemm_post({ dtype: c.type, ...sizes, ...at, packed: 0, clamped: 0, alpha, beta, lo: 0, hi: 0, ...post })
-    return
-  }
   // written out in full: an object spread of this many fields takes longer than a small product
-  kernels.gemm({
-    dtype: c.type,
-    m: sizes.m,
-    n: sizes.n,
-    k: sizes.k,
-    batch: sizes.batch,
-    packed: 0,
-    clamped: 0,
-    a: at.a,
-    b: at.b,
-    c: at.c,
-    source: at.source,
-    a_row: at.a_row,
-    a_col: at.a_col,
-    a_batch: at.a_batch,
-    b_row: at.b_row,
-    b_col: at.b_col,
-    b_batch: at.b_batch,
-    c_row: at.c_row,
-    c_batch: at.c_batch,
-    source_row: at.source_row,
-    source_col: at.source_col,
-    source_batch: at.source_batch,
-    alpha,
-    beta,
-    lo: 0,
-    hi: 0,
-  })
+  kernels.gemm(
+    {
+      dtype: c.type,
+      m: sizes.m,
+      n: sizes.n,
+      k: sizes.k,
+      batch: sizes.batch,
+      packed: 0,
+      clamped: 0,
+      a: at.a,
+      b: at.b,
+      c: at.c,
+      source: at.source,
+      a_row: at.a_row,
+      a_col: at.a_col,
+      a_batch: at.a_batch,
+      b_row: at.b_row,
+      b_col: at.b_col,
+      b_batch: at.b_batch,
+      c_row: at.c_row,
+      c_batch: at.c_batch,
+      source_row: at.source_row,
+      source_col: at.source_col,
+      source_batch: at.source_batch,
+      alpha,
+      beta,
+      lo: 0,
+      hi: 0,
+    },
+    post,
+  )
 }
 
 /** Multiplications up to which PyTorch leaves bfloat16 products to plain loops. */

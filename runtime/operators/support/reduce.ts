@@ -37,6 +37,19 @@ export function splitDims(t: Tensor, folded: readonly boolean[], keepdim: boolea
   }
 }
 
+/** The fields of frames that say how a kernel folds a tensor into a contiguous one. */
+export function splitFields({ kept, folded }: Split) {
+  return {
+    kept_ndim: kept.sizes.length,
+    red_ndim: folded.sizes.length,
+    kept_sizes: kept.sizes,
+    kept_in: kept.strides[0]!,
+    kept_out: kept.strides[1]!,
+    red_sizes: folded.sizes,
+    red_in: folded.strides[0]!,
+  }
+}
+
 /** Folds `dims` (null or [] for all) of `t` with `op` into a new contiguous tensor of dtype `outType`. */
 export function reduce(
   op: ReduceOpName,
@@ -54,13 +67,7 @@ export function reduce(
     compute,
     in_dtype: t.type,
     out_dtype: outType,
-    kept_ndim: split.kept.sizes.length,
-    red_ndim: split.folded.sizes.length,
-    kept_sizes: split.kept.sizes,
-    kept_in: split.kept.strides[0]!,
-    kept_out: split.kept.strides[1]!,
-    red_sizes: split.folded.sizes,
-    red_in: split.folded.strides[0]!,
+    ...splitFields(split),
     out: out.address,
     in: t.address,
     p,
@@ -104,6 +111,21 @@ export function linesAlong(
     operands.map((o) => without(o.strides, dim)),
   )
   return { count: first!.shape[dim]!, steps: operands.map((o) => o.strides[dim]!), ...walk }
+}
+
+/** The fields of frames of kernels on lines, from a tensor to values and positions that lie alike. */
+export function lineFields({ count, steps, sizes, strides }: Lines) {
+  return {
+    ndim: sizes.length,
+    sizes,
+    in_strides: strides[0]!,
+    values_strides: strides[1]!,
+    indices_strides: strides[1]!,
+    count,
+    in_step: steps[0]!,
+    values_step: steps[1]!,
+    indices_step: steps[1]!,
+  }
 }
 
 /** Position (int64) and, where `withValues`, value of the extreme element along `dim`. */

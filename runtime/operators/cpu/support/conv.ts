@@ -70,8 +70,7 @@ export function convolve(
     bias: denseAddress(bias, inner),
     output: result.address,
   }
-  if (post !== null) kernels.conv_post({ ...frame, ...postFields(post, result.shape, CONV_AXES) })
-  else kernels.conv(frame)
+  kernels.conv(frame, post === null ? null : postFields(post, result.shape, CONV_AXES))
   return castTo(result, type)
 }
 

@@ -4,7 +4,7 @@ import { preservedStrides } from '../../../tensor/iterator.js'
 import { contiguousStrides } from '../../../tensor/shape.js'
 import { empty, emptyStrided, type Tensor } from '../../../tensor/tensor.js'
 import { without } from '../../../shapes/dims.js'
-import { linesAlong } from '../../support/reduce.js'
+import { lineFields, linesAlong } from '../../support/reduce.js'
 
 /** The whole line along `dim` in order; `withValues` also gathers the elements. */
 export function sortLines(
@@ -21,15 +21,7 @@ export function sortLines(
     dtype: self.type,
     stable: stable ? 1 : 0,
     descending: descending ? 1 : 0,
-    ndim: lines.sizes.length,
-    sizes: lines.sizes,
-    in_strides: lines.strides[0]!,
-    values_strides: lines.strides[1]!,
-    indices_strides: lines.strides[1]!,
-    count: lines.count,
-    in_step: lines.steps[0]!,
-    values_step: lines.steps[1]!,
-    indices_step: lines.steps[1]!,
+    ...lineFields(lines),
     in: self.address,
     values_out: values === null ? 0 : values.address,
     indices_out: indices.address,
@@ -55,16 +47,8 @@ export function selectLines(
     op: kernels.SelectOp[op],
     dtype: self.type,
     sorted: sorted ? 1 : 0,
-    ndim: lines.sizes.length,
-    sizes: lines.sizes,
-    in_strides: lines.strides[0]!,
-    values_strides: lines.strides[1]!,
-    indices_strides: lines.strides[1]!,
-    count: lines.count,
+    ...lineFields(lines),
     k,
-    in_step: lines.steps[0]!,
-    values_step: lines.steps[1]!,
-    indices_step: lines.steps[1]!,
     in: self.address,
     values_out: values.address,
     indices_out: indices.address,

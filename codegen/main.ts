@@ -3,8 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { PtliteError } from '../runtime/error.js'
 import { readHistory } from './argument-history.js'
+
 import { readCommonOperators } from './common-operators.js'
 import { emitArgumentHistory } from './emit/argument-history.js'
+import { emitCoefficients } from './emit/coefficients.js'
 import { emitBackendIndexes } from './emit/backend-index.js'
 import { emitOpcodes } from './emit/opcodes.js'
 import { CodegenError } from './error.js'
@@ -15,6 +17,7 @@ import { writeFiles } from './write.js'
 import { readEntries } from './yaml-file.js'
 
 const HISTORY = 'codegen/argument_history.yaml'
+const COEFFICIENTS = 'codegen/coefficients.yaml'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** `npm run codegen [-- --backends CPU,QuantizedCPU] [--out DIR]`: writes all generated files of the library. */
@@ -41,6 +44,7 @@ async function main(): Promise<void> {
     ...emitKernels(kernels, options),
     ...emitBackendIndexes(operators, root),
     ...emitOpcodes(readOpcodes(root)),
+    ...emitCoefficients(readEntries(join(root, COEFFICIENTS), COEFFICIENTS)),
     ['runtime/operators/table/generated/argument-history.ts', emitArgumentHistory(history)],
   ])
   const written = await writeFiles(files, values.out)

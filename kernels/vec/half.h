@@ -22,7 +22,13 @@ PTLITE_INLINE bfloat16 to_bfloat16(float x) { return {float_to_bfloat16_bits(x)}
 // A vector of floats in 16 bits each, as they lie in memory.
 using HalfBits = detail::Raw<uint16_t, Vec<float>::size>::type;
 
+// What a processor without instructions for it takes; "primitives/half.h" has those that there are.
 namespace detail {
+// The first `count` of a vector's 16-bit floats, fewer than there are; the others are zero.
+PTLITE_INLINE HalfBits load_halves(const void* p, int64_t count) { return portable::load_first<HalfBits, 2>(p, count); }
+PTLITE_INLINE void store_halves(void* p, HalfBits bits, int64_t count) { portable::store_first<HalfBits, 2>(p, bits, count); }
+
+// A vector of float32 to bfloat16.
 PTLITE_INLINE HalfBits narrow_bfloat16(Vec<float> a) {
   const Vec<int32_t> bits = bit_cast<int32_t>(a);
   const Vec<int32_t> odd = (bits >> 16) & Vec<int32_t>(1);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "primitives/math.h"
+#include "vec/generated/coefficients.h"
 #include "vec/vec.h"
 
 namespace ptlite {
@@ -37,14 +38,14 @@ PTLITE_INLINE F64 scale_by_power(F64 a, Vec<int64_t> n) {
 
 // the same for an n that is an integer kept as a floating-point number
 PTLITE_INLINE F32 scale_by_power(F32 a, F32 n) {
-#if PTLITE_VEC_SCALES
+#if defined(PTLITE_VEC_SCALES)
   return arch::scaled_by_power(a, n);
 #else
   return scale_by_power(a, convert<int32_t>(n));
 #endif
 }
 PTLITE_INLINE F64 scale_by_power(F64 a, F64 n) {
-#if PTLITE_VEC_SCALES
+#if defined(PTLITE_VEC_SCALES)
   return arch::scaled_by_power(a, n);
 #else
   return scale_by_power(a, convert<int64_t>(n));
@@ -53,8 +54,7 @@ PTLITE_INLINE F64 scale_by_power(F64 a, F64 n) {
 
 // e^r - 1 on |r| <= ln(2)/2
 PTLITE_INLINE F32 exp_reduced(F32 r) {
-  static constexpr float c[] = {0.5f, 0.166666672f, 0.0416662544f, 0.00833326299f, 0.00139472249f, 0.000199193775f};
-  return fma(polynomial(r, c), r * r, r);
+  return fma(polynomial(r, coefficients::EXP), r * r, r);
 }
 PTLITE_INLINE F64 exp_reduced(F64 r) {
   static constexpr double c[] = {0.50000000000000011, 0.16666666666666669, 0.04166666666662068, 0.0083333333333297961,
@@ -65,9 +65,9 @@ PTLITE_INLINE F64 exp_reduced(F64 r) {
 
 // x = n ln(2) + r
 PTLITE_INLINE F32 split_ln2(F32 x, F32& n) {
-  n = rint(x * F32(1.44269504f));
-  const F32 r = x - n * F32(0x1.62e4p-1f);
-  return r - n * F32(0x1.7f7d1cp-20f);
+  n = rint(x * F32(coefficients::LOG2_E));
+  const F32 r = x - n * F32(coefficients::LN2_HIGH);
+  return r - n * F32(coefficients::LN2_LOW);
 }
 PTLITE_INLINE F64 split_ln2(F64 x, F64& n) {
   n = rint(x * F64(1.4426950408889634));
@@ -98,7 +98,7 @@ PTLITE_INLINE F32 through_double(F32 a, F32 b, F f) {
 PTLITE_INLINE F32 exp(F32 x) {
   // beyond these bounds the result is 0 or infinity whatever x is
   F32 n;
-  const F32 r = detail::split_ln2(at_least(at_most(x, F32(89.f)), F32(-104.f)), n);
+  const F32 r = detail::split_ln2(at_least(at_most(x, F32(coefficients::EXP_HIGH)), F32(coefficients::EXP_LOW)), n);
   return detail::scale_by_power(detail::exp_reduced(r) + F32(1.f), n);
 }
 
@@ -109,7 +109,7 @@ PTLITE_INLINE F64 exp(F64 x) {
 }
 
 PTLITE_INLINE F32 expm1(F32 x) {
-  const F32 bounded = select(x > F32(89.f), F32(89.f), select(x < F32(-30.f), F32(-30.f), x));
+  const F32 bounded = select(x > F32(89.f), F32(89.f), select(x < F32(coefficients::EXPM1_LOW), F32(coefficients::EXPM1_LOW), x));
   F32 n;
   const F32 r = detail::split_ln2(bounded, n);
   const Vec<int32_t> k = convert<int32_t>(n);
@@ -126,7 +126,7 @@ PTLITE_INLINE F32 multiply_add(F32 a, F32 b, F32 c) { return arch::multiply_add(
 }  // namespace detail
 
 PTLITE_INLINE F32 log(F32 x) {
-  const auto tiny = x < F32(1.17549435e-38f);
+  const auto tiny = x < F32(coefficients::SMALLEST_NORMAL);
   const F32 normal = select(tiny, x * F32(0x1p25f), x);
   const Vec<int32_t> bits = bit_cast<int32_t>(normal);
   // the exponent counts from sqrt(1/2), so that the mantissa lies around 1
@@ -135,11 +135,9 @@ PTLITE_INLINE F32 log(F32 x) {
   const F32 m = bit_cast<float>(bits - (k << 23));
   const F32 n = convert<float>(k) - select(tiny, F32(25.f), F32::zero());
   const F32 f = m - F32(1.f);
-  static constexpr float c[] = {0.333333105f,  -0.249999866f, 0.20002228f,   -0.166692436f, 0.142186165f,
-                                -0.123844616f, 0.118734263f,  -0.117892504f, 0.0691356733f};
   const F32 s = f * f;
-  const F32 tail = detail::multiply_add(n, F32(0x1.7f7d1cp-20f), detail::polynomial(f, c) * (s * f)) - s * F32(0.5f);
-  const F32 result = fma(n, F32(0x1.62e4p-1f), f + tail);
+  const F32 tail = detail::multiply_add(n, F32(coefficients::LN2_LOW), detail::polynomial(f, coefficients::LOG) * (s * f)) - s * F32(0.5f);
+  const F32 result = fma(n, F32(coefficients::LN2_HIGH), f + tail);
   const F32 special = select(x == F32::zero(), F32(-__builtin_inff()), select(x < F32::zero(), F32(__builtin_nanf("")), x));
   return select((x > F32::zero()) & (x < F32(__builtin_inff())), result, special);
 }
@@ -187,23 +185,17 @@ PTLITE_INLINE F64 sigmoid(F64 x) { return F64(1.0) / (F64(1.0) + exp(-x)); }
 
 PTLITE_INLINE F32 tanh(F32 x) {
   const F32 t = abs(x);
-  static constexpr float c[] = {-0.333333313f, 0.133331954f, -0.0539453775f, 0.0216926057f, -0.00815627631f, 0.00212274259f};
   const F32 s = x * x;
-  const F32 small = fma(detail::polynomial(s, c) * s, x, x);
+  const F32 small = fma(detail::polynomial(s, coefficients::TANH_NEAR) * s, x, x);
   const F32 large = F32(1.f) - F32(2.f) / (exp(t + t) + F32(1.f));
-  return select(t < F32(0.63f), small, copysign(large, x));
+  return select(t < F32(coefficients::TANH_NEAR_END), small, copysign(large, x));
 }
 
 PTLITE_INLINE F32 erf(F32 x) {
   const F32 t = abs(x);
-  static constexpr float near[] = {0.128379166f,   -0.376126379f,   0.112837821f,    -0.0268654004f,
-                                   0.00522094546f, -0.000848282885f, 0.000112569476f, -9.64151604e-06f};
-  // log(1 - erf(t)) / t + 1 on 1..4
-  static constexpr float far[] = {-0.128420696f,  -0.636363745f,   -0.10346476f,     0.0201975796f,  -0.000808764191f,
-                                  -0.0011184935f, 0.00045724638f, -9.39432066e-05f, 1.0613122e-05f, -5.23386234e-07f};
-  const F32 small = fma(detail::polynomial(x * x, near), x, x);
-  const F32 bounded = select(t > F32(4.f), F32(4.f), t);
-  const F32 large = F32(1.f) - exp(fma(detail::polynomial(bounded, far), bounded, -bounded));
+  const F32 small = fma(detail::polynomial(x * x, coefficients::ERF_NEAR), x, x);
+  const F32 bounded = select(t > F32(coefficients::ERF_END), F32(coefficients::ERF_END), t);
+  const F32 large = F32(1.f) - exp(fma(detail::polynomial(bounded, coefficients::ERF_FAR), bounded, -bounded));
   return select(is_nan(x), x, select(t < F32(1.f), small, copysign(large, x)));
 }
 

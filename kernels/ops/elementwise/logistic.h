@@ -30,7 +30,7 @@ PTLITE_INLINE F32 square_rest(F32 a, F32 square) {
 
 // a 2^n, rounded once
 PTLITE_INLINE F32 scaled(F32 a, F32 n) {
-#if PTLITE_VEC_SCALES
+#if defined(PTLITE_VEC_SCALES)
   return scale_by_power(a, n);
 #else
   const Vec<int32_t> k = convert<int32_t>(n);
@@ -54,12 +54,11 @@ PTLITE_INLINE F32 cut(F32 x, float high) { return at_most(x, F32(high)); }
 
 // e^-((w + low) unit) = result 2^n
 PTLITE_INLINE F32 split_exp_minus(F32 w, F32 low, F32& n, float unit = 1) {
-  static constexpr float series[] = {1.f, -1.f, 0.49999994f, -0.16666521f, 0.041668389f, -0.0083687454f, 0.00138145395f};
-  const F32 rounder(12582912.f);
-  n = multiply_add(-w, F32(1.44269504f * unit), rounder) - rounder;
-  w = multiply_add(n, F32(0.693147182f / unit), w);
-  w = multiply_add(n, F32(-1.90465421e-9f / unit), w) + low;
-  return horner(w, series, unit);
+  const F32 rounder(coefficients::ROUNDER);
+  n = multiply_add(-w, F32(coefficients::LOG2_E * unit), rounder) - rounder;
+  w = multiply_add(n, F32(coefficients::LN2 / unit), w);
+  w = multiply_add(n, F32(-coefficients::LN2_EXCESS / unit), w) + low;
+  return horner(w, coefficients::EXP_MINUS, unit);
 }
 
 // factor e^-v / (1 + e^-v) for v = w + low
@@ -75,12 +74,10 @@ PTLITE_INLINE F32 positive_part_minus(F32 x, F32 s) {
   return multiply_add(x, half, product(abs(x), half)) - s;
 }
 
-constexpr float kVanished = 110.f;
-
 }  // namespace detail
 
 PTLITE_INLINE F32 logistic(F32 x) {
-  const F32 s = detail::logistic_of_minus(detail::cut(abs(x), detail::kVanished), F32::zero(), F32(1.f));
+  const F32 s = detail::logistic_of_minus(detail::cut(abs(x), coefficients::VANISHED), F32::zero(), F32(1.f));
   return select(x < F32::zero(), s, F32(1.f) - s);
 }
 
@@ -88,7 +85,7 @@ PTLITE_INLINE F64 logistic(F64 x) { return sigmoid(x); }
 
 PTLITE_INLINE F32 silu(F32 x) {
   F32 n;
-  const F32 power = detail::split_exp_minus(at_least(detail::cut(x, detail::kVanished), F32(-detail::kVanished)), F32::zero(), n);
+  const F32 power = detail::split_exp_minus(at_least(detail::cut(x, coefficients::VANISHED), F32(-coefficients::VANISHED)), F32::zero(), n);
   return x / (detail::scaled(power, n) + F32(1.f));
 }
 
@@ -96,10 +93,10 @@ namespace detail {
 
 // s of gelu_tanh and gelu: gelu(x) = max(x, 0) - s(|x|)
 PTLITE_INLINE F32 gelu_tanh_rest(F32 x) {
-  constexpr double linear = 1.5957691216057308, cubic = 0.07135481627260025;
+  constexpr double linear = coefficients::GELU_TANH_LINEAR, cubic = coefficients::GELU_TANH_CUBIC;
   constexpr float linear_high = static_cast<float>(linear), cubic_high = static_cast<float>(cubic);
   constexpr float linear_low = static_cast<float>(linear - linear_high), cubic_low = static_cast<float>(cubic - cubic_high);
-  const F32 size = cut(abs(x), 10.875f);
+  const F32 size = cut(abs(x), coefficients::GELU_TANH_END);
   const F32 square = product(size, size);
   F32 rest = product(square_rest(size, square), F32(cubic_high));
   rest = multiply_add(square, F32(cubic_low), rest);
@@ -116,21 +113,19 @@ PTLITE_INLINE F32 gelu_tanh_rest(F32 x) {
 }
 
 PTLITE_INLINE F32 gelu_erf_rest(F32 x) {
-  static constexpr float series[] = {0.744416058f,   -0.565561771f,   0.315425068f,     -0.116053067f,    0.0174062680f,
-                                     0.00649324572f, -0.00317481207f, -0.000494976877f, 0.000421166478f, 0.000110284847f};
-  const F32 size = cut(abs(x), 14.5f);
+  const F32 size = cut(abs(x), coefficients::GELU_ERF_END);
   const F32 square = product(size, size);
-  const F32 q = size / (size + F32(3.5f));
+  const F32 q = size / (size + F32(coefficients::GELU_ERF_POLE));
   F32 n;
   const F32 power = product(split_exp_minus(square, square_rest(size, square), n, 0.5f), q);
-  const F32 g = horner(multiply_add(q, F32(2.f), F32(-1.f)), series);
+  const F32 g = horner(multiply_add(q, F32(2.f), F32(-1.f)), coefficients::GELU_ERF);
   return scaled(product(power, g), n);
 }
 
-#if PTLITE_VEC_LOOKS_UP_32
+#if defined(PTLITE_VEC_LOOKS_UP_32)
 template <class Rest>
 PTLITE_INLINE F32 gelu_of(F32 x, const GeluPieces& pieces, Rest rest) {
-  const F32 rounder(12582912.f);
+  const F32 rounder(coefficients::ROUNDER);
   const F32 t = arch::lesser_magnitude(x, pieces.end());
   const F32 k = multiply_add(t, F32(1 / pieces.width), rounder);
   const F32 d = multiply_add(F32(-pieces.width), k - rounder, t);
@@ -162,19 +157,20 @@ PTLITE_INLINE F32 gelu(F32 x) {
 PTLITE_INLINE F32 mish(F32 x) {
   F32 n;
   // beyond 20 the factor is 1
-  const F32 r = detail::split_ln2(select(detail::cut(x, 20.f) < F32(-120.f), F32(-120.f), detail::cut(x, 20.f)), n);
+  const F32 bounded = detail::cut(x, coefficients::MISH_END), lowest(coefficients::EXP_LOWEST);
+  const F32 r = detail::split_ln2(select(bounded < lowest, lowest, bounded), n);
   F32 mantissa = detail::exp_reduced(r) + F32(1.f);
   F32 power = detail::scaled(mantissa, n);
   const F32 sum = power + F32(2.f);
   mantissa = detail::product(mantissa, sum) / (detail::product(power, sum) + F32(2.f));
-  mantissa = detail::scaled(detail::product(mantissa, select(x < F32(-128.f), F32(-128.f), x)), n);
+  mantissa = detail::scaled(detail::product(mantissa, select(x < F32(coefficients::MISH_LOW), F32(coefficients::MISH_LOW), x)), n);
   return select(x < F32::zero(), mantissa - (x - x), mantissa);
 }
 
 // factor (e^x - 1) below 0
 PTLITE_INLINE F32 elu(F32 x, float factor) {
   F32 low = select(x > F32::zero(), F32::zero(), x);
-  low = select(low < F32(-30.f), F32(-30.f), low);
+  low = select(low < F32(coefficients::EXPM1_LOW), F32(coefficients::EXPM1_LOW), low);
   F32 n;
   const F32 r = detail::split_ln2(low, n);
   const F32 power = detail::scaled(F32(1.f), n);

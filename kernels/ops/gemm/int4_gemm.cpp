@@ -53,7 +53,7 @@ int32_t form(int4_form_frame* f) {
 // Bytes of weights as floats from -8 to 7: the low bits, and the high bits.
 PTLITE_INLINE void split(const uint8_t* bytes, F& low, F& high) {
   const I b = widen(bytes);
-#if PTLITE_VEC_LOOKS_UP_32
+#if defined(PTLITE_VEC_LOOKS_UP_32)
   const F values = F::iota(-8);
   low = arch::look_up_16(values, b);
   high = arch::look_up_16(values, b >> 4);

@@ -11,13 +11,8 @@ PTLITE_INLINE float float16_to_float(uint16_t bits) {
 }
 PTLITE_INLINE uint16_t float_to_float16(float x) { return vget_lane_u16(vreinterpret_u16_f16(vcvt_f16_f32(vdupq_n_f32(x))), 0); }
 
-// The first `count` of a vector's 16-bit floats, fewer than there are; the others are zero.
-PTLITE_INLINE HalfBits load_halves(const void* p, int64_t count) {
-  HalfBits bits{};
-  memcpy(&bits, p, static_cast<size_t>(count) * 2);
-  return bits;
-}
-PTLITE_INLINE void store_halves(void* p, HalfBits bits, int64_t count) { memcpy(p, &bits, static_cast<size_t>(count) * 2); }
+using detail::load_halves;
+using detail::store_halves;
 
 // A vector of float16 to float32 and back.
 PTLITE_INLINE Vec<float> widen_float16(HalfBits bits) { return Vec<float>((Vec<float>::Raw)vcvt_f32_f16((float16x4_t)bits)); }

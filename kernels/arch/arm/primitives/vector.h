@@ -1,28 +1,15 @@
 // What the vector class (vec/vec.h) leaves to the instructions of 64-bit Arm, on the compiler's own vectors.
 #pragma once
 
-#include <stdint.h>
-#include <string.h>
-
-#include "primitives/registers.h"
+#include "primitives/portable.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {
 
-// The first `count` lanes, fewer than there are, of `bytes` each; the others are zero.
-template <class Raw, int bytes>
-PTLITE_INLINE Raw load_first(const void* p, int64_t count) {
-  Raw r{};
-  memcpy(&r, p, static_cast<size_t>(count) * bytes);
-  return r;
-}
-
-// To memory; what lies behind it is not touched.
-template <class Raw, int bytes>
-PTLITE_INLINE void store_first(void* p, Raw v, int64_t count) {
-  memcpy(p, &v, static_cast<size_t>(count) * bytes);
-}
+using portable::load_first;
+using portable::shuffled;
+using portable::store_first;
 
 // Whether any bit of a vector of int64 is set.
 template <class Raw>
@@ -64,24 +51,6 @@ template <class T, class Raw>
 PTLITE_INLINE Raw root(Raw a) {
   if constexpr (sizeof(T) == 4) return (Raw)vsqrtq_f32((float32x4_t)a);
   else return (Raw)vsqrtq_f64((float64x2_t)a);
-}
-
-// Lane j of the result is lane index[j] of x followed by y.
-template <class Raw, class Index>
-PTLITE_INLINE Raw shuffled(Raw x, Raw y, Index index) {
-#if defined(__clang__)
-  constexpr int lanes = static_cast<int>(sizeof(index) / sizeof(index[0]));
-  Raw r{};
-  for (int j = 0; j < lanes; j++) r[j] = index[j] < lanes ? x[index[j]] : y[index[j] - lanes];
-  return r;
-#else
-  return __builtin_shuffle(x, y, index);
-#endif
-}
-// Lane j of the result is lane index[j] of x.
-template <class Raw, class Index>
-PTLITE_INLINE Raw shuffled(Raw x, Index index) {
-  return shuffled(x, x, index);
 }
 
 }  // namespace arch

@@ -3,10 +3,6 @@
 
 #include "vec/vec.h"
 
-// 1 where a vector looks up 32 floats at once, and where a * 2^n is one instruction for any whole n.
-#define PTLITE_VEC_LOOKS_UP_32 0
-#define PTLITE_VEC_SCALES 0
-
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {

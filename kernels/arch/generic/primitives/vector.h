@@ -1,29 +1,15 @@
 // What the vector class (vec/vec.h) leaves to a processor, written with the compiler's own vectors alone.
 #pragma once
 
-#include <stdint.h>
-#include <string.h>
-
-#include "primitives/registers.h"
-#include "primitives/shuffled.h"
+#include "primitives/portable.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {
 
-// The first `count` lanes, fewer than there are, of `bytes` each; the others are zero.
-template <class Raw, int bytes>
-PTLITE_INLINE Raw load_first(const void* p, int64_t count) {
-  Raw r{};
-  memcpy(&r, p, static_cast<size_t>(count) * bytes);
-  return r;
-}
-
-// To memory; what lies behind it is not touched.
-template <class Raw, int bytes>
-PTLITE_INLINE void store_first(void* p, Raw v, int64_t count) {
-  memcpy(p, &v, static_cast<size_t>(count) * bytes);
-}
+using portable::load_first;
+using portable::shuffled;
+using portable::store_first;
 
 // Whether any bit of a vector of int64 is set.
 template <class Raw>

@@ -1,16 +1,15 @@
 // What the vector class (vec/vec.h) leaves to WebAssembly's vectors, on the compiler's own.
 #pragma once
 
-#include <stdint.h>
-#include <string.h>
 #include <wasm_simd128.h>
 
-#include "primitives/registers.h"
-#include "primitives/shuffled.h"
+#include "primitives/portable.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {
+
+using portable::shuffled;
 
 // The first `count` lanes, fewer than there are, of `bytes` each; the others are zero.
 template <class Raw, int bytes>
@@ -23,9 +22,7 @@ PTLITE_INLINE Raw load_first(const void* p, int64_t count) {
   } else if constexpr (bytes == 8) {
     return count > 0 ? (Raw)wasm_v128_load64_zero(p) : Raw{};
   } else {
-    Raw r{};
-    memcpy(&r, p, static_cast<size_t>(count) * bytes);
-    return r;
+    return portable::load_first<Raw, bytes>(p, count);
   }
 }
 
@@ -40,7 +37,7 @@ PTLITE_INLINE void store_first(void* p, Raw v, int64_t count) {
   } else if constexpr (bytes == 8) {
     if (count > 0) wasm_v128_store64_lane(p, (v128_t)v, 0);
   } else {
-    memcpy(p, &v, static_cast<size_t>(count) * bytes);
+    portable::store_first<Raw, bytes>(p, v, count);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "jit/algorithms.h"
 
 #include "support/gelu_pieces.h"
+#include "vec/generated/coefficients.h"
 
 namespace ptlite {
 namespace jit {
@@ -15,7 +16,6 @@ void exp(Emitter& e, const Xmm& x, const Parameters&) { e.exp(x); }
 void log(Emitter& e, const Xmm& x, const Parameters&) { e.log(x); }
 
 void tanh(Emitter& e, const Xmm& x, const Parameters&) {
-  static constexpr float series[] = {-0.333333313f, 0.133331954f, -0.0539453775f, 0.0216926057f, -0.00815627631f, 0.00212274259f};
   const Scratch size(e);
   const Scratch large(e);
   // 1 - 2 / (e^(2|x|) + 1), with the sign of x
@@ -36,11 +36,11 @@ void tanh(Emitter& e, const Xmm& x, const Parameters&) {
     const Scratch square(e);
     const Scratch p(e);
     e.g.vmulps(square, x, x);
-    e.polynomial(p, square, series);
+    e.polynomial(p, square, coefficients::TANH_NEAR);
     e.g.vmulps(p, p, square);
     e.g.vfmadd213ps(x, p, x);
   }
-  Condition(e, size, e.c(0.63f), Emitter::greater).select(x, large);
+  Condition(e, size, e.c(coefficients::TANH_NEAR_END), Emitter::greater).select(x, large);
 }
 
 // The functions x F(x) and F(x) below come from s = F(-|x|) by F(x) = 1 - F(-x): nothing cancels, one exponential serves both signs,
@@ -70,13 +70,10 @@ void logistic_of_minus(Emitter& e, const Xmm& w, const Xmm* low, const Xmm* fact
   e.scale(w, n);
 }
 
-// beyond this, e^-t and t e^-t vanish
-constexpr float kVanished = 110.f;
-
 void sigmoid(Emitter& e, const Xmm& x, const Parameters&) {
   const Scratch s(e);
   e.magnitude(s, x);
-  e.at_most(s, kVanished);
+  e.at_most(s, coefficients::VANISHED);
   logistic_of_minus(e, s, nullptr, nullptr);
   const Scratch rest(e);
   e.g.broadcast(rest, 1.f);
@@ -90,8 +87,8 @@ void silu(Emitter& e, const Xmm& x, const Parameters&) {
   const Scratch power(e);
   const Scratch n(e);
   e.copy(power, x);
-  e.at_most(power, kVanished);
-  e.at_least(power, -kVanished);
+  e.at_most(power, coefficients::VANISHED);
+  e.at_least(power, -coefficients::VANISHED);
   e.split_exp_minus(power, n);
   e.scale(power, n);
   e.g.vaddps(power, power, e.c(1.f));
@@ -100,15 +97,14 @@ void silu(Emitter& e, const Xmm& x, const Parameters&) {
 
 // s = t / (1 + e^w), t = |x|, w = t (2 sqrt(2/pi) + 2 sqrt(2/pi) 0.044715 t^2) in two parts: e^w needs more digits of w than a float has.
 void gelu_tanh_rest(Emitter& e, const Xmm& x, const Xmm& s) {
-  constexpr double linear = 1.5957691216057308, cubic = 0.07135481627260025;
+  constexpr double linear = coefficients::GELU_TANH_LINEAR, cubic = coefficients::GELU_TANH_CUBIC;
   constexpr float linear_high = static_cast<float>(linear), cubic_high = static_cast<float>(cubic);
   constexpr float linear_low = static_cast<float>(linear - linear_high), cubic_low = static_cast<float>(cubic - cubic_high);
   const Scratch size(e);
   {
     const Scratch low(e);
     e.magnitude(size, x);
-    // here w is 109
-    e.at_most(size, 10.875f);
+    e.at_most(size, coefficients::GELU_TANH_END);
     {
       const Scratch square(e);
       const Scratch product(e);
@@ -149,16 +145,13 @@ void gelu_tanh_rest(Emitter& e, const Xmm& x, const Xmm& s) {
 
 // s = t Phi(-t), t = |x|: e^(-t^2/2) q g(2 q - 1) with q = t / (t + 3.5): g is a polynomial with relative error 7e-9 up to 14.6.
 void gelu_erf_rest(Emitter& e, const Xmm& x, const Xmm& s) {
-  static constexpr float series[] = {0.744416058f,   -0.565561771f,   0.315425068f,     -0.116053067f,    0.0174062680f,
-                                     0.00649324572f, -0.00317481207f, -0.000494976877f, 0.000421166478f, 0.000110284847f};
   {
     const Scratch n(e);
     const Scratch q(e);
     const Scratch low(e);
     e.magnitude(q, x);
-    // beyond this it vanishes
-    e.at_most(q, 14.5f);
-    e.g.vaddps(n, q, e.c(3.5f));
+    e.at_most(q, coefficients::GELU_ERF_END);
+    e.g.vaddps(n, q, e.c(coefficients::GELU_ERF_POLE));
     // s + low = t^2
     e.g.vmulps(s, q, q);
     e.copy(low, s);
@@ -171,7 +164,7 @@ void gelu_erf_rest(Emitter& e, const Xmm& x, const Xmm& s) {
     const Scratch y(e);
     e.g.broadcast(y, -1.f);
     e.g.vfmadd231ps(y, q, e.c(2.f));
-    e.polynomial(g, y, series);
+    e.polynomial(g, y, coefficients::GELU_ERF);
     e.g.vmulps(s, s, g);
     e.scale(s, n);
   }
@@ -186,7 +179,7 @@ void gelu_of(Emitter& e, const Xmm& x, const GeluPieces& pieces, void (*rest)(Em
     positive_part_minus(e, x, s);
     return;
   }
-  constexpr float kRounder = 12582912.f;
+  constexpr float kRounder = coefficients::ROUNDER;
   {
     const Scratch t(e);
     const Scratch k(e);
@@ -381,8 +374,7 @@ void mish(Emitter& e, const Xmm& x, const Parameters&) {
   const Scratch mantissa(e);
   const Scratch power(e);
   e.copy(mantissa, x);
-  // from here on the factor is 1
-  e.at_most(mantissa, 20.f);
+  e.at_most(mantissa, coefficients::MISH_END);
   e.split_exp(mantissa, n);
   e.g.vaddps(mantissa, mantissa, e.c(1.f));
   e.copy(power, mantissa);
@@ -400,7 +392,7 @@ void mish(Emitter& e, const Xmm& x, const Parameters&) {
   // an infinite x times 0 is NaN
   e.g.vsubps(sum, x, x);
   e.copy(power, x);
-  e.at_least(power, -128.f);
+  e.at_least(power, coefficients::MISH_LOW);
   e.g.vmulps(mantissa, mantissa, power);
   e.scale(mantissa, n);
   const Condition below(e, x, e.c(0.f), Emitter::less);
@@ -426,11 +418,6 @@ void rsqrt(Emitter& e, const Xmm& x, const Parameters& p) {
 }
 
 void erf(Emitter& e, const Xmm& x, const Parameters&) {
-  static constexpr float near[] = {0.128379166f,   -0.376126379f,   0.112837821f,    -0.0268654004f,
-                                   0.00522094546f, -0.000848282885f, 0.000112569476f, -9.64151604e-06f};
-  // log(1 - erf(t)) / t + 1 on 1..4
-  static constexpr float far[] = {-0.128420696f,  -0.636363745f,   -0.10346476f,     0.0201975796f,  -0.000808764191f,
-                                  -0.0011184935f, 0.00045724638f, -9.39432066e-05f, 1.0613122e-05f, -5.23386234e-07f};
   const Scratch size(e);
   const Scratch large(e);
   e.magnitude(size, x);
@@ -438,8 +425,8 @@ void erf(Emitter& e, const Xmm& x, const Parameters&) {
     const Scratch bounded(e);
     const Scratch p(e);
     e.copy(bounded, size);
-    e.at_most(bounded, 4.f);
-    e.polynomial(p, bounded, far);
+    e.at_most(bounded, coefficients::ERF_END);
+    e.polynomial(p, bounded, coefficients::ERF_FAR);
     e.g.vfmsub213ps(p, bounded, bounded);
     e.exp(p);
     e.g.broadcast(bounded, 1.f);
@@ -452,7 +439,7 @@ void erf(Emitter& e, const Xmm& x, const Parameters&) {
     const Scratch square(e);
     const Scratch p(e);
     e.g.vmulps(square, x, x);
-    e.polynomial(p, square, near);
+    e.polynomial(p, square, coefficients::ERF_NEAR);
     e.g.vfmadd213ps(p, x, x);
     is_near.select(large, p);
   }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "vec/generated/coefficients.h"
+
 namespace ptlite {
 namespace jit {
 
@@ -97,37 +99,32 @@ void Emitter::round(const Xmm& to, const Xmm& x) {
 }
 
 void Emitter::split_exp(const Xmm& x, const Xmm& n) {
-  static constexpr float series[] = {0.5f, 0.166666672f, 0.0416662544f, 0.00833326299f, 0.00139472249f, 0.000199193775f};
-  at_most(x, 89.f);
+  at_most(x, coefficients::EXP_HIGH);
   // low enough for e^x to vanish even beside a factor of 128
-  at_least(x, -120.f);
-  g.vmulps(n, x, c(1.44269504f));
+  at_least(x, coefficients::EXP_LOWEST);
+  g.vmulps(n, x, c(coefficients::LOG2_E));
   round(n, n);
-  g.vfnmadd231ps(x, n, c(0x1.62e4p-1f));
-  g.vfnmadd231ps(x, n, c(0x1.7f7d1cp-20f));
+  g.vfnmadd231ps(x, n, c(coefficients::LN2_HIGH));
+  g.vfnmadd231ps(x, n, c(coefficients::LN2_LOW));
   const Scratch p(*this);
   const Scratch square(*this);
-  polynomial(p, x, series);
+  polynomial(p, x, coefficients::EXP);
   g.vmulps(square, x, x);
   g.vfmadd231ps(x, p, square);
 }
 
 void Emitter::split_exp_minus(const Xmm& w, const Xmm& n, const Xmm* low, bool half) {
-  // e^-w on 0 +- ln(2)/2
-  static constexpr float series[] = {1.f, -1.f, 0.49999994f, -0.16666521f, 0.041668389f, -0.0083687454f, 0.00138145395f};
-  // 1.5 2^23: what is added to it is rounded to an integer
-  constexpr float rounder = 12582912.f;
   const float unit = half ? 0.5f : 1.f;
-  g.broadcast(n, rounder);
-  g.vfnmadd231ps(n, w, c(1.44269504f * unit));
-  g.vsubps(n, n, c(rounder));
-  g.vfmadd231ps(w, n, c(0.693147182f / unit));
-  g.vfmadd231ps(w, n, c(-1.90465421e-9f / unit));
+  g.broadcast(n, coefficients::ROUNDER);
+  g.vfnmadd231ps(n, w, c(coefficients::LOG2_E * unit));
+  g.vsubps(n, n, c(coefficients::ROUNDER));
+  g.vfmadd231ps(w, n, c(coefficients::LN2 / unit));
+  g.vfmadd231ps(w, n, c(-coefficients::LN2_EXCESS / unit));
   if (low != nullptr) g.vaddps(w, w, *low);
   const Scratch p(*this);
   float factor = 1;
-  float scaled[7];
-  for (int i = 0; i < 7; i++, factor *= unit) scaled[i] = series[i] * factor;
+  float scaled[sizeof coefficients::EXP_MINUS / sizeof(float)];
+  for (size_t i = 0; i < sizeof scaled / sizeof(float); i++, factor *= unit) scaled[i] = coefficients::EXP_MINUS[i] * factor;
   polynomial(p, w, scaled);
   copy(w, p);
 }
@@ -168,14 +165,12 @@ void Emitter::exp(const Xmm& x) {
 }
 
 void Emitter::log(const Xmm& x) {
-  static constexpr float series[] = {0.333333105f,  -0.249999866f, 0.20002228f,   -0.166692436f, 0.142186165f,
-                                     -0.123844616f, 0.118734263f,  -0.117892504f, 0.0691356733f};
   const Scratch original(*this);
   const Scratch k(*this);
   copy(original, x);
   // denormals are scaled up first; 25 is taken off the exponent again
   g.vmulps(k, x, c(0x1p25f));
-  Condition(*this, original, c(1.17549435e-38f), less).select(x, k);
+  Condition(*this, original, c(coefficients::SMALLEST_NORMAL), less).select(x, k);
   // the exponent counts from sqrt(1/2), so that the mantissa lies around 1
   g.vpsubd(k, x, bits(0x3f3504f3));
   g.vpsrad(k, k, 23);
@@ -188,23 +183,23 @@ void Emitter::log(const Xmm& x) {
   {
     const Scratch lower(*this);
     g.vsubps(lower, k, c(25.f));
-    Condition(*this, original, c(1.17549435e-38f), less).select(k, lower);
+    Condition(*this, original, c(coefficients::SMALLEST_NORMAL), less).select(k, lower);
   }
   g.vsubps(x, x, c(1.f));
   const Scratch tail(*this);
   const Scratch square(*this);
   // the order of operations is that of the compiled function in vec/math.h
-  polynomial(tail, x, series);
+  polynomial(tail, x, coefficients::LOG);
   g.vmulps(square, x, x);
   {
     const Scratch cube(*this);
     g.vmulps(cube, square, x);
     g.vmulps(tail, tail, cube);
   }
-  g.vfmadd231ps(tail, k, c(0x1.7f7d1cp-20f));
+  g.vfmadd231ps(tail, k, c(coefficients::LN2_LOW));
   g.vfnmadd231ps(tail, square, c(0.5f));
   g.vaddps(x, x, tail);
-  g.vfmadd231ps(x, k, c(0x1.62e4p-1f));
+  g.vfmadd231ps(x, k, c(coefficients::LN2_HIGH));
   Condition(*this, original, c(__builtin_inff()), equal).select(x, original);
   Condition(*this, original, c(0.f), equal).select(x, c(-__builtin_inff()));
   Condition(*this, original, c(0.f), less).select(x, c(__builtin_nanf("")));

@@ -7,10 +7,6 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {
 
-// Whether accumulate_lane takes no more instructions than accumulate.
-template <class T>
-constexpr bool kMultipliesLanes = false;
-
 // acc += a * b with the accumulator in its place: left to itself, the compiler gives it a new register with each addition,
 // runs out of them and spills.
 template <class T>
@@ -23,12 +19,8 @@ PTLITE_INLINE void accumulate(Vec<T>& acc, Vec<T> a, Vec<T> b) {
 #endif
 }
 
-// acc += a[lane] * b
-template <class T>
-PTLITE_INLINE void accumulate_lane(Vec<T>& acc, Vec<T> a, int lane, Vec<T> b) {
-  accumulate<T>(acc, Vec<T>(a.v[lane]), b);
-}
-
 }  // namespace arch
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite
+
+#include "primitives/accumulate_lane.h"

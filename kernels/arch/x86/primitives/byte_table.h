@@ -76,25 +76,11 @@ class Table {
   __m256i rows_[16];
 };
 
-#else
-
-class Table {
- public:
-  static constexpr int64_t kBytes = 8;
-
-  explicit Table(const uint8_t* bytes) : bytes_(bytes) {}
-
-  void look_up(const uint8_t* in, uint8_t* out) const { look_up(in, out, kBytes); }
-
-  void look_up(const uint8_t* in, uint8_t* out, int64_t count) const {
-    for (int64_t i = 0; i < count; i++) out[i] = bytes_[in[i]];
-  }
-
- private:
-  const uint8_t* bytes_;
-};
-
 #endif
 
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite
+
+#if !defined(CPU_CAPABILITY_AVX2) && !defined(CPU_CAPABILITY_AVX512)
+#include "arch/generic/primitives/byte_table.h"
+#endif

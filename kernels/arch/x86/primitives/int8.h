@@ -19,44 +19,64 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace int8 {
 
-// Reg: what the class holds of whichever integers. "low" and "high" of bytes and words keep to parts of 16 bytes, as narrowing does.
-#if defined(CPU_CAPABILITY_AVX512)
-using Reg = __m512i;
-PTLITE_INLINE Reg load(const void* p) { return _mm512_loadu_si512(p); }
-PTLITE_INLINE void store(void* p, Reg r) { _mm512_storeu_si512(p, r); }
-PTLITE_INLINE Reg broadcast(int32_t x) { return _mm512_set1_epi32(x); }
-PTLITE_INLINE Reg none() { return _mm512_setzero_si512(); }
-PTLITE_INLINE Reg add(Reg a, Reg b) { return _mm512_add_epi32(a, b); }
-PTLITE_INLINE Reg multiply_pairs(Reg a, Reg b) { return _mm512_madd_epi16(a, b); }
-PTLITE_INLINE Reg both(Reg a, Reg b) { return _mm512_and_si512(a, b); }
-PTLITE_INLINE Reg low_bytes(Reg w) { return _mm512_srai_epi16(_mm512_slli_epi16(w, 8), 8); }
-PTLITE_INLINE Reg high_bytes(Reg w) { return _mm512_srai_epi16(w, 8); }
-PTLITE_INLINE Reg high_bytes_unsigned(Reg a) { return _mm512_srli_epi16(a, 8); }
-using Floats = __m512;
-PTLITE_INLINE Floats load_floats(const float* p) { return _mm512_loadu_ps(p); }
-PTLITE_INLINE void store_floats(float* p, Floats x) { _mm512_storeu_ps(p, x); }
-PTLITE_INLINE Floats broadcast(float x) { return _mm512_set1_ps(x); }
-// Of two operands of which one is no number, the second is the result, here and below.
+// Whichever integers: the functions say which. "low" and "high" of bytes and words keep to parts of 16 bytes, as narrowing does.
+using Reg = decltype(PTLITE_MM_BITS(setzero)());
+using Floats = decltype(PTLITE_MM(setzero_ps)());
+
+PTLITE_INLINE Reg load(const void* p) { return PTLITE_MM_BITS(loadu)(static_cast<const Reg*>(p)); }
+PTLITE_INLINE void store(void* p, Reg r) { PTLITE_MM_BITS(storeu)(static_cast<Reg*>(p), r); }
+PTLITE_INLINE Reg broadcast(int32_t x) { return PTLITE_MM(set1_epi32)(x); }
+PTLITE_INLINE Reg none() { return PTLITE_MM_BITS(setzero)(); }
+PTLITE_INLINE Reg add(Reg a, Reg b) { return PTLITE_MM(add_epi32)(a, b); }
+PTLITE_INLINE Reg both(Reg a, Reg b) { return PTLITE_MM_BITS(and)(a, b); }
+
+// Sums of the products of two int16.
+PTLITE_INLINE Reg multiply_pairs(Reg a, Reg b) { return PTLITE_MM(madd_epi16)(a, b); }
+// The bytes of int16 as int16.
+PTLITE_INLINE Reg low_bytes(Reg w) { return PTLITE_MM(srai_epi16)(PTLITE_MM(slli_epi16)(w, 8), 8); }
+PTLITE_INLINE Reg high_bytes(Reg w) { return PTLITE_MM(srai_epi16)(w, 8); }
+PTLITE_INLINE Reg high_bytes_unsigned(Reg a) { return PTLITE_MM(srli_epi16)(a, 8); }
+
+PTLITE_INLINE Floats load_floats(const float* p) { return PTLITE_MM(loadu_ps)(p); }
+PTLITE_INLINE void store_floats(float* p, Floats x) { PTLITE_MM(storeu_ps)(p, x); }
+PTLITE_INLINE Floats broadcast(float x) { return PTLITE_MM(set1_ps)(x); }
+
+// The integer nearest to sum * scale; the lowest int32 where that is none.
+PTLITE_INLINE Reg scaled(Reg sum, Floats scale) { return PTLITE_MM(cvtps_epi32)(PTLITE_MM(mul_ps)(PTLITE_MM(cvtepi32_ps)(sum), scale)); }
+// The same, but at most `high`. Of two operands of which one is no number, the second is the minimum.
 PTLITE_INLINE Reg scaled(Reg sum, Floats scale, Floats high) {
-  return _mm512_cvtps_epi32(_mm512_min_ps(high, _mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale)));
+  return PTLITE_MM(cvtps_epi32)(PTLITE_MM(min_ps)(high, PTLITE_MM(mul_ps)(PTLITE_MM(cvtepi32_ps)(sum), scale)));
 }
-PTLITE_INLINE Reg scaled(Reg sum, Floats scale) { return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale)); }
-PTLITE_INLINE Reg subtract(Reg a, Reg b) { return _mm512_sub_epi32(a, b); }
-PTLITE_INLINE Reg flip(Reg a, Reg b) { return _mm512_xor_si512(a, b); }
-PTLITE_INLINE Reg words(int32_t x) { return _mm512_set1_epi16(static_cast<int16_t>(x)); }
-PTLITE_INLINE Reg bytes(int32_t x) { return _mm512_set1_epi8(static_cast<char>(x)); }
-PTLITE_INLINE Reg narrow_to_words(Reg a, Reg b) { return _mm512_packs_epi32(a, b); }
-PTLITE_INLINE Reg narrow_to_bytes(Reg a, Reg b) { return _mm512_packus_epi16(a, b); }
-PTLITE_INLINE Reg add_words(Reg a, Reg b) { return _mm512_adds_epi16(a, b); }
-PTLITE_INLINE Reg max_bytes(Reg a, Reg b) { return _mm512_max_epu8(a, b); }
-PTLITE_INLINE Reg min_bytes(Reg a, Reg b) { return _mm512_min_epu8(a, b); }
-PTLITE_INLINE Reg low_of_bytes(Reg a, Reg b) { return _mm512_unpacklo_epi8(a, b); }
-PTLITE_INLINE Reg high_of_bytes(Reg a, Reg b) { return _mm512_unpackhi_epi8(a, b); }
-PTLITE_INLINE Reg low_of_words(Reg a, Reg b) { return _mm512_unpacklo_epi16(a, b); }
-PTLITE_INLINE Reg high_of_words(Reg a, Reg b) { return _mm512_unpackhi_epi16(a, b); }
+
+PTLITE_INLINE Reg subtract(Reg a, Reg b) { return PTLITE_MM(sub_epi32)(a, b); }
+PTLITE_INLINE Reg flip(Reg a, Reg b) { return PTLITE_MM_BITS(xor)(a, b); }
+PTLITE_INLINE Reg words(int32_t x) { return PTLITE_MM(set1_epi16)(static_cast<int16_t>(x)); }
+PTLITE_INLINE Reg bytes(int32_t x) { return PTLITE_MM(set1_epi8)(static_cast<char>(x)); }
+
+// The lanes of a, then those of b, in half their width, saturated.
+PTLITE_INLINE Reg narrow_to_words(Reg a, Reg b) { return PTLITE_MM(packs_epi32)(a, b); }
+PTLITE_INLINE Reg narrow_to_bytes(Reg a, Reg b) { return PTLITE_MM(packus_epi16)(a, b); }
+PTLITE_INLINE Reg add_words(Reg a, Reg b) { return PTLITE_MM(adds_epi16)(a, b); }
+PTLITE_INLINE Reg max_bytes(Reg a, Reg b) { return PTLITE_MM(max_epu8)(a, b); }
+PTLITE_INLINE Reg min_bytes(Reg a, Reg b) { return PTLITE_MM(min_epu8)(a, b); }
+
+// Lanes of a and b in turn, of their lower and their upper halves.
+PTLITE_INLINE Reg low_of_bytes(Reg a, Reg b) { return PTLITE_MM(unpacklo_epi8)(a, b); }
+PTLITE_INLINE Reg high_of_bytes(Reg a, Reg b) { return PTLITE_MM(unpackhi_epi8)(a, b); }
+PTLITE_INLINE Reg low_of_words(Reg a, Reg b) { return PTLITE_MM(unpacklo_epi16)(a, b); }
+PTLITE_INLINE Reg high_of_words(Reg a, Reg b) { return PTLITE_MM(unpackhi_epi16)(a, b); }
+// The parts of 4 bytes in the order in which they follow each other where a register is narrowed twice.
 PTLITE_INLINE Reg transposed(Reg a) {
+#if defined(CPU_CAPABILITY_AVX512)
   return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), a);
+#elif defined(CPU_CAPABILITY_AVX2)
+  return _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+#else
+  return a;
+#endif
 }
+
+#if defined(CPU_CAPABILITY_AVX512)
 #define PTLITE_INT8_BYTE_MASKS
 // The first `count` bytes of a register, or all of them.
 class FirstBytes {
@@ -68,74 +88,6 @@ class FirstBytes {
  private:
   __mmask64 mask_;
 };
-#elif defined(CPU_CAPABILITY_AVX2)
-using Reg = __m256i;
-PTLITE_INLINE Reg load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
-PTLITE_INLINE void store(void* p, Reg r) { _mm256_storeu_si256(static_cast<__m256i*>(p), r); }
-PTLITE_INLINE Reg broadcast(int32_t x) { return _mm256_set1_epi32(x); }
-PTLITE_INLINE Reg none() { return _mm256_setzero_si256(); }
-PTLITE_INLINE Reg add(Reg a, Reg b) { return _mm256_add_epi32(a, b); }
-PTLITE_INLINE Reg multiply_pairs(Reg a, Reg b) { return _mm256_madd_epi16(a, b); }
-PTLITE_INLINE Reg both(Reg a, Reg b) { return _mm256_and_si256(a, b); }
-PTLITE_INLINE Reg low_bytes(Reg w) { return _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8); }
-PTLITE_INLINE Reg high_bytes(Reg w) { return _mm256_srai_epi16(w, 8); }
-PTLITE_INLINE Reg high_bytes_unsigned(Reg a) { return _mm256_srli_epi16(a, 8); }
-using Floats = __m256;
-PTLITE_INLINE Floats load_floats(const float* p) { return _mm256_loadu_ps(p); }
-PTLITE_INLINE void store_floats(float* p, Floats x) { _mm256_storeu_ps(p, x); }
-PTLITE_INLINE Floats broadcast(float x) { return _mm256_set1_ps(x); }
-PTLITE_INLINE Reg scaled(Reg sum, Floats scale, Floats high) {
-  return _mm256_cvtps_epi32(_mm256_min_ps(high, _mm256_mul_ps(_mm256_cvtepi32_ps(sum), scale)));
-}
-PTLITE_INLINE Reg scaled(Reg sum, Floats scale) { return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), scale)); }
-PTLITE_INLINE Reg subtract(Reg a, Reg b) { return _mm256_sub_epi32(a, b); }
-PTLITE_INLINE Reg flip(Reg a, Reg b) { return _mm256_xor_si256(a, b); }
-PTLITE_INLINE Reg words(int32_t x) { return _mm256_set1_epi16(static_cast<int16_t>(x)); }
-PTLITE_INLINE Reg bytes(int32_t x) { return _mm256_set1_epi8(static_cast<char>(x)); }
-PTLITE_INLINE Reg narrow_to_words(Reg a, Reg b) { return _mm256_packs_epi32(a, b); }
-PTLITE_INLINE Reg narrow_to_bytes(Reg a, Reg b) { return _mm256_packus_epi16(a, b); }
-PTLITE_INLINE Reg add_words(Reg a, Reg b) { return _mm256_adds_epi16(a, b); }
-PTLITE_INLINE Reg max_bytes(Reg a, Reg b) { return _mm256_max_epu8(a, b); }
-PTLITE_INLINE Reg min_bytes(Reg a, Reg b) { return _mm256_min_epu8(a, b); }
-PTLITE_INLINE Reg low_of_bytes(Reg a, Reg b) { return _mm256_unpacklo_epi8(a, b); }
-PTLITE_INLINE Reg high_of_bytes(Reg a, Reg b) { return _mm256_unpackhi_epi8(a, b); }
-PTLITE_INLINE Reg low_of_words(Reg a, Reg b) { return _mm256_unpacklo_epi16(a, b); }
-PTLITE_INLINE Reg high_of_words(Reg a, Reg b) { return _mm256_unpackhi_epi16(a, b); }
-PTLITE_INLINE Reg transposed(Reg a) { return _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)); }
-#else
-using Reg = __m128i;
-PTLITE_INLINE Reg load(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
-PTLITE_INLINE void store(void* p, Reg r) { _mm_storeu_si128(static_cast<__m128i*>(p), r); }
-PTLITE_INLINE Reg broadcast(int32_t x) { return _mm_set1_epi32(x); }
-PTLITE_INLINE Reg none() { return _mm_setzero_si128(); }
-PTLITE_INLINE Reg add(Reg a, Reg b) { return _mm_add_epi32(a, b); }
-PTLITE_INLINE Reg multiply_pairs(Reg a, Reg b) { return _mm_madd_epi16(a, b); }
-PTLITE_INLINE Reg both(Reg a, Reg b) { return _mm_and_si128(a, b); }
-PTLITE_INLINE Reg low_bytes(Reg w) { return _mm_srai_epi16(_mm_slli_epi16(w, 8), 8); }
-PTLITE_INLINE Reg high_bytes(Reg w) { return _mm_srai_epi16(w, 8); }
-PTLITE_INLINE Reg high_bytes_unsigned(Reg a) { return _mm_srli_epi16(a, 8); }
-using Floats = __m128;
-PTLITE_INLINE Floats load_floats(const float* p) { return _mm_loadu_ps(p); }
-PTLITE_INLINE void store_floats(float* p, Floats x) { _mm_storeu_ps(p, x); }
-PTLITE_INLINE Floats broadcast(float x) { return _mm_set1_ps(x); }
-PTLITE_INLINE Reg scaled(Reg sum, Floats scale, Floats high) {
-  return _mm_cvtps_epi32(_mm_min_ps(high, _mm_mul_ps(_mm_cvtepi32_ps(sum), scale)));
-}
-PTLITE_INLINE Reg scaled(Reg sum, Floats scale) { return _mm_cvtps_epi32(_mm_mul_ps(_mm_cvtepi32_ps(sum), scale)); }
-PTLITE_INLINE Reg subtract(Reg a, Reg b) { return _mm_sub_epi32(a, b); }
-PTLITE_INLINE Reg flip(Reg a, Reg b) { return _mm_xor_si128(a, b); }
-PTLITE_INLINE Reg words(int32_t x) { return _mm_set1_epi16(static_cast<int16_t>(x)); }
-PTLITE_INLINE Reg bytes(int32_t x) { return _mm_set1_epi8(static_cast<char>(x)); }
-PTLITE_INLINE Reg narrow_to_words(Reg a, Reg b) { return _mm_packs_epi32(a, b); }
-PTLITE_INLINE Reg narrow_to_bytes(Reg a, Reg b) { return _mm_packus_epi16(a, b); }
-PTLITE_INLINE Reg add_words(Reg a, Reg b) { return _mm_adds_epi16(a, b); }
-PTLITE_INLINE Reg max_bytes(Reg a, Reg b) { return _mm_max_epu8(a, b); }
-PTLITE_INLINE Reg min_bytes(Reg a, Reg b) { return _mm_min_epu8(a, b); }
-PTLITE_INLINE Reg low_of_bytes(Reg a, Reg b) { return _mm_unpacklo_epi8(a, b); }
-PTLITE_INLINE Reg high_of_bytes(Reg a, Reg b) { return _mm_unpackhi_epi8(a, b); }
-PTLITE_INLINE Reg low_of_words(Reg a, Reg b) { return _mm_unpacklo_epi16(a, b); }
-PTLITE_INLINE Reg high_of_words(Reg a, Reg b) { return _mm_unpackhi_epi16(a, b); }
-PTLITE_INLINE Reg transposed(Reg a) { return a; }
 #endif
 
 // A block has as many rows as registers are left for.
@@ -167,13 +119,7 @@ PTLITE_INLINE Reg dot_bytes(Reg sum, Reg a, Reg w) {
 
 #if defined(PTLITE_INT8_PAIRS)
 // Sums of the products of two unsigned and two signed bytes, saturated to int16.
-PTLITE_INLINE Reg multiply_bytes(Reg a, Reg w) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return _mm512_maddubs_epi16(a, w);
-#else
-  return _mm256_maddubs_epi16(a, w);
-#endif
-}
+PTLITE_INLINE Reg multiply_bytes(Reg a, Reg w) { return PTLITE_MM(maddubs_epi16)(a, w); }
 #endif
 
 #if defined(PTLITE_INT8_AMX)

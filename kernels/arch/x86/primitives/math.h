@@ -3,21 +3,17 @@
 
 #include "vec/vec.h"
 
-// 1 where a vector looks up 32 floats at once (look_up_32).
+// Defined where a vector looks up 32 floats at once (look_up_32), and where a * 2^n is one instruction and one rounding for any whole n (scaled_by_power).
 #if defined(CPU_CAPABILITY_AVX512)
-#define PTLITE_VEC_LOOKS_UP_32 1
-#else
-#define PTLITE_VEC_LOOKS_UP_32 0
+#define PTLITE_VEC_LOOKS_UP_32
+#define PTLITE_VEC_SCALES
 #endif
-
-// 1 where a * 2^n is one instruction and one rounding for any whole n (scaled_by_power).
-#define PTLITE_VEC_SCALES PTLITE_VEC_LOOKS_UP_32
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {
 
-#if PTLITE_VEC_SCALES
+#if defined(PTLITE_VEC_SCALES)
 PTLITE_INLINE Vec<float> scaled_by_power(Vec<float> a, Vec<float> n) {
   return Vec<float>((Vec<float>::Raw)_mm512_scalef_ps((__m512)a.v, (__m512)n.v));
 }
@@ -28,27 +24,17 @@ PTLITE_INLINE Vec<double> scaled_by_power(Vec<double> a, Vec<double> n) {
 
 // a * b + c with one rounding where the level has the instruction, whatever c is made of.
 PTLITE_INLINE Vec<float> multiply_add(Vec<float> a, Vec<float> b, Vec<float> c) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return Vec<float>((Vec<float>::Raw)_mm512_fmadd_ps((__m512)a.v, (__m512)b.v, (__m512)c.v));
-#elif defined(CPU_CAPABILITY_AVX2)
-  return Vec<float>((Vec<float>::Raw)_mm256_fmadd_ps((__m256)a.v, (__m256)b.v, (__m256)c.v));
+#if PTLITE_VEC_FUSED
+  return Vec<float>((Vec<float>::Raw)PTLITE_MM(fmadd_ps)((Floats)a.v, (Floats)b.v, (Floats)c.v));
 #else
   return a * b + c;
 #endif
 }
 
 // To the nearest integer, ties to even. |x| < 2^31.
-PTLITE_INLINE Vec<int32_t> nearest_int(Vec<float> x) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return Vec<int32_t>((Vec<int32_t>::Raw)_mm512_cvtps_epi32((__m512)x.v));
-#elif defined(CPU_CAPABILITY_AVX2)
-  return Vec<int32_t>((Vec<int32_t>::Raw)_mm256_cvtps_epi32((__m256)x.v));
-#else
-  return Vec<int32_t>((Vec<int32_t>::Raw)_mm_cvtps_epi32((__m128)x.v));
-#endif
-}
+PTLITE_INLINE Vec<int32_t> nearest_int(Vec<float> x) { return Vec<int32_t>((Vec<int32_t>::Raw)PTLITE_MM(cvtps_epi32)((Floats)x.v)); }
 
-#if PTLITE_VEC_LOOKS_UP_32
+#if defined(PTLITE_VEC_LOOKS_UP_32)
 // The lesser magnitude of x and b, without its sign.
 PTLITE_INLINE Vec<float> lesser_magnitude(Vec<float> x, float b) {
   return Vec<float>((Vec<float>::Raw)_mm512_range_ps((__m512)x.v, _mm512_set1_ps(b), 0b1010));

@@ -6,12 +6,19 @@
 #if defined(CPU_CAPABILITY_AVX512)
 #define PTLITE_VEC_BYTES 64
 #define PTLITE_VEC_REGISTERS 32
+// The instruction of a level's width: PTLITE_MM(add_ps) is _mm512_add_ps. Those on all bits of a register have its width at their end, too.
+#define PTLITE_MM(name) _mm512_##name
+#define PTLITE_MM_BITS(name) _mm512_##name##_si512
 #elif defined(CPU_CAPABILITY_AVX2)
 #define PTLITE_VEC_BYTES 32
 #define PTLITE_VEC_REGISTERS 16
+#define PTLITE_MM(name) _mm256_##name
+#define PTLITE_MM_BITS(name) _mm256_##name##_si256
 #else
 #define PTLITE_VEC_BYTES 16
 #define PTLITE_VEC_REGISTERS 16
+#define PTLITE_MM(name) _mm_##name
+#define PTLITE_MM_BITS(name) _mm_##name##_si128
 #endif
 
 // 1 where a multiplication and an addition are one instruction with one rounding, into which the compiler may turn a * b + c.

@@ -1,14 +1,13 @@
 // What the vector class (vec/vec.h) leaves to the instructions of x86, on the compiler's own vectors.
 #pragma once
 
-#include <stdint.h>
-#include <string.h>
-
-#include "primitives/registers.h"
+#include "primitives/portable.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {
+
+using portable::shuffled;
 
 #if defined(CPU_CAPABILITY_AVX2)
 // All bits of the first `count` lanes of 4 or 8 bytes.
@@ -34,9 +33,7 @@ PTLITE_INLINE Raw load_first(const void* p, int64_t count) {
   if constexpr (bytes == 4) return (Raw)_mm256_maskload_epi32(static_cast<const int*>(p), first_lanes<4>(count));
   if constexpr (bytes == 8) return (Raw)_mm256_maskload_epi64(static_cast<const long long*>(p), first_lanes<8>(count));
 #endif
-  Raw r{};
-  memcpy(&r, p, static_cast<size_t>(count) * bytes);
-  return r;
+  return portable::load_first<Raw, bytes>(p, count);
 }
 
 // To memory; what lies behind it is not touched.
@@ -51,7 +48,7 @@ PTLITE_INLINE void store_first(void* p, Raw v, int64_t count) {
   if constexpr (bytes == 4) return _mm256_maskstore_epi32(static_cast<int*>(p), first_lanes<4>(count), (__m256i)v);
   if constexpr (bytes == 8) return _mm256_maskstore_epi64(static_cast<long long*>(p), first_lanes<8>(count), (__m256i)v);
 #endif
-  memcpy(p, &v, static_cast<size_t>(count) * bytes);
+  portable::store_first<Raw, bytes>(p, v, count);
 }
 
 // Whether any bit of a vector of int64 is set.
@@ -66,26 +63,18 @@ PTLITE_INLINE bool any_bit(Raw v) {
 #endif
 }
 
+// What the instructions take.
+using Floats = decltype(PTLITE_MM(setzero_ps)());
+using Doubles = decltype(PTLITE_MM(setzero_pd)());
+
 // Of float lanes; b where either operand is NaN.
 template <class Raw>
 PTLITE_INLINE Raw lesser(Raw a, Raw b) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return (Raw)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(CPU_CAPABILITY_AVX2)
-  return (Raw)_mm256_min_ps((__m256)a, (__m256)b);
-#else
-  return (Raw)_mm_min_ps((__m128)a, (__m128)b);
-#endif
+  return (Raw)PTLITE_MM(min_ps)((Floats)a, (Floats)b);
 }
 template <class Raw>
 PTLITE_INLINE Raw greater(Raw a, Raw b) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return (Raw)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(CPU_CAPABILITY_AVX2)
-  return (Raw)_mm256_max_ps((__m256)a, (__m256)b);
-#else
-  return (Raw)_mm_max_ps((__m128)a, (__m128)b);
-#endif
+  return (Raw)PTLITE_MM(max_ps)((Floats)a, (Floats)b);
 }
 
 // Lanes of float or double to integers of the same type, `mode` as the instructions take it; at DEFAULT lane by lane, by `one`.
@@ -112,27 +101,8 @@ PTLITE_INLINE Raw rounded(Raw a, [[maybe_unused]] F one) {
 // The square roots of lanes of float or double.
 template <class T, class Raw>
 PTLITE_INLINE Raw root(Raw a) {
-#if defined(CPU_CAPABILITY_AVX512)
-  if constexpr (sizeof(T) == 4) return (Raw)_mm512_sqrt_ps((__m512)a);
-  else return (Raw)_mm512_sqrt_pd((__m512d)a);
-#elif defined(CPU_CAPABILITY_AVX2)
-  if constexpr (sizeof(T) == 4) return (Raw)_mm256_sqrt_ps((__m256)a);
-  else return (Raw)_mm256_sqrt_pd((__m256d)a);
-#else
-  if constexpr (sizeof(T) == 4) return (Raw)_mm_sqrt_ps((__m128)a);
-  else return (Raw)_mm_sqrt_pd((__m128d)a);
-#endif
-}
-
-// Lane j of the result is lane index[j] of x followed by y.
-template <class Raw, class Index>
-PTLITE_INLINE Raw shuffled(Raw x, Raw y, Index index) {
-  return __builtin_shuffle(x, y, index);
-}
-// Lane j of the result is lane index[j] of x.
-template <class Raw, class Index>
-PTLITE_INLINE Raw shuffled(Raw x, Index index) {
-  return __builtin_shuffle(x, index);
+  if constexpr (sizeof(T) == 4) return (Raw)PTLITE_MM(sqrt_ps)((Floats)a);
+  else return (Raw)PTLITE_MM(sqrt_pd)((Doubles)a);
 }
 
 }  // namespace arch

@@ -1,7 +1,5 @@
-// Multiplication and addition into an accumulator, for the innermost loops of products.
+// For processors that multiply by a lane only once it is in a vector of its own. Included by "primitives/accumulate.h".
 #pragma once
-
-#include "vec/vec.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -10,12 +8,6 @@ namespace arch {
 // Whether accumulate_lane takes no more instructions than accumulate.
 template <class T>
 constexpr bool kMultipliesLanes = false;
-
-// acc += a * b; one rounding where the processor has an instruction for it, and the engine is asked.
-template <class T>
-PTLITE_INLINE void accumulate(Vec<T>& acc, Vec<T> a, Vec<T> b) {
-  acc = fma(a, b, acc);
-}
 
 // acc += a[lane] * b
 template <class T>

@@ -1,5 +1,6 @@
 import { build } from 'esbuild'
 import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 export const root = fileURLToPath(new URL('../', import.meta.url))
@@ -16,6 +17,15 @@ function sourceUrls(transform) {
       })
     },
   }
+}
+
+/** Test files take their tests from the subtest that they are run in. */
+const TAP = join(root, 'test/support/tap-of-file.ts')
+const tapOfFile = {
+  name: 'tap-of-file',
+  setup({ onResolve }) {
+    onResolve({ filter: /^tap$/ }, ({ importer }) => (importer === TAP ? undefined : { path: TAP }))
+  },
 }
 
 /** Bundles TypeScript files of this project into a folder, which is emptied before. They share chunks. */
@@ -35,6 +45,6 @@ export async function bundle(entryPoints, outdir, transform = (text) => text) {
     packages: 'external',
     sourcemap: 'linked',
     logLevel: 'warning',
-    plugins: [sourceUrls(transform)],
+    plugins: [tapOfFile, sourceUrls(transform)],
   })
 }

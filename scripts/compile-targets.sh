@@ -7,6 +7,8 @@
 # --install: on Debian as root, gets the tools that are missing. Exits with 77 where a tool is missing, after saying which.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/install-missing.sh
+. scripts/install-missing.sh
 
 install=
 targets=()
@@ -72,10 +74,8 @@ for target in "${targets[@]}"; do
   packages=packages_$target
   needed="clang-$version ${!packages}"
   if [ -n "$install" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "installing $needed"
     # shellcheck disable=SC2086
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $needed; } >"$work/apt" 2>&1 ||
-      tail -n 5 "$work/apt" >&2
+    (install_missing "$target" 77 $needed) >"$work/apt" 2>&1 || tail -n 5 "$work/apt" >&2
     usable "$target" && continue
   fi
   echo "compile-targets: $target cannot be compiled for here; it needs: $needed" >&2

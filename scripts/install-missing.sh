@@ -7,8 +7,9 @@ install_missing() {
   [ $# -gt 0 ] || return 0
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "installing $*"
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+    # one at a time: apt-get update does not wait for another
+    DEBIAN_FRONTEND=noninteractive flock /var/lib/apt/lists sh -c \
+      'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' sh "$@"
   else
     echo "$what needs: $*" >&2
     echo "  sudo apt-get install $*" >&2

@@ -1,39 +1,60 @@
 /**
  * `npm test [-- FILE ...]`: bundles the tests (all, or the files named) and what they start in processes of their own, then runs them with tap.
- * Each process loads one bundle and the chunks it shares with others: compiling some hundred modules one by one takes longer than most tests.
+ * The files of a folder share a process, each a subtest of its own (test/support/tap-of-file.ts): to start Node, tap and the library takes
+ * longer than most of them. Those that need a process of their own are named in test/alone.json, with the reason.
  * `npx tap FILE` runs a file from its source.
  */
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { bundle, root } from './bundle.mjs'
 
 const bundles = join(root, 'build/bundles')
 
 /** Started by tests through test/support/node.ts. */
 const PROGRAMS = ['src/index.ts', 'src/cli/main.ts', 'src/cli/selective-build-main.ts']
-/** Folders whose files take longest come first, so that no long one is left over at the end. */
-const FIRST = ['test/selective-build/', 'test/native/', 'test/cli/', 'test/compiler/', 'test/codegen/']
+/** Processes that take longest come first, so that no long one is left over at the end. */
+const FIRST = ['test/selective-build', 'test/native', 'test/hostile', 'test/backends', 'test/compiler', 'test/module', 'test/codegen']
 
+const alone = JSON.parse(readFileSync(join(root, 'test/alone.json'), 'utf8'))
 const sources = ['test', 'serve/test'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
     .map((name) => join(folder, name)),
 )
-const rank = (name) => FIRST.findIndex((folder) => name.startsWith(folder)) >>> 0
 const named = process.argv.slice(2).map((name) => resolve(name).slice(root.length))
-const unknown = named.filter((name) => !sources.includes(name))
+const unknown = [...named, ...Object.keys(alone)].filter((name) => !sources.includes(name))
 if (unknown.length > 0) {
   console.error(`no test file ${unknown.join(', ')}`)
   process.exit(2)
 }
-const tests =
-  named.length > 0 ? named : sources.filter((name) => name.endsWith('.test.ts')).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+const tests = named.length > 0 ? named : sources.filter((name) => name.endsWith('.test.ts')).sort()
+
+/** The files of each process, by the folder that they share, or by the file that is alone. */
+const rooms = new Map()
+for (const name of tests) {
+  const room = name in alone ? name : /^serve\/test|^test(\/\w[\w-]*(?=\/))?/.exec(name)[0]
+  rooms.set(room, [...(rooms.get(room) ?? []), name])
+}
 
 await bundle([...sources, ...PROGRAMS], bundles)
 
-const bundleOf = (name) => join('build/bundles', name.replace(/\.ts$/, '.js'))
-const { status } = spawnSync(join(root, 'node_modules/.bin/tap'), ['--node-arg=--enable-source-maps', ...tests.map(bundleOf)], {
+const bundleOf = (name) => join(bundles, name.replace(/\.ts$/, '.js'))
+function programOf([room, files]) {
+  if (room in alone) return bundleOf(room)
+  const path = join(bundles, 'rooms', `${room.replaceAll('/', '-')}.js`)
+  mkdirSync(dirname(path), { recursive: true })
+  const loads = files.map((name) => `  ${JSON.stringify(name)}: () => import(${JSON.stringify(bundleOf(name))}),\n`)
+  writeFileSync(
+    path,
+    `import { runFiles } from ${JSON.stringify(bundleOf('test/support/tap-of-file.ts'))}\nawait runFiles({\n${loads.join('')}})\n`,
+  )
+  return path
+}
+const rank = ([room]) => FIRST.findIndex((folder) => room.startsWith(folder)) >>> 0
+const programs = [...rooms].sort((a, b) => rank(a) - rank(b)).map(programOf)
+
+const { status } = spawnSync(join(root, 'node_modules/.bin/tap'), ['--node-arg=--enable-source-maps', ...programs], {
   cwd: root,
   stdio: 'inherit',
   env: { ...process.env, PTLITE_TEST_BUNDLES: bundles },

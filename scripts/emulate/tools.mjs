@@ -44,7 +44,11 @@ export function tools(install) {
   const { emulator, root: sysroot, compiler } = there
   if (install && (!emulator || !sysroot || !compiler) && process.getuid() === 0 && onPath(['apt-get'])) {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    spawnSync('sh', ['-c', `apt-get update -qq && apt-get install -y -qq --no-install-recommends ${PACKAGES.join(' ')}`], { env })
+    spawnSync(
+      'flock',
+      ['/var/lib/apt/lists', 'sh', '-c', `apt-get update -qq && apt-get install -y -qq --no-install-recommends ${PACKAGES.join(' ')}`],
+      { env },
+    )
   }
   if (install && !there.node) fetchNode()
   there = found()

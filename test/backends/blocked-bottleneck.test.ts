@@ -1,6 +1,6 @@
 import t from 'tap'
 import { callOperator, float, type Input, int, setNumThreads, type Tensor } from '../../src/index.js'
-import { atEveryLevel } from './support/levels.js'
+import { atEveryLevel } from '../support/again.js'
 import { Random, real } from './support/random.js'
 
 /** The kernel for a depthwise convolution between pointwise ones, against the kernels of the single layers: the same bits. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { callOperator, float, getNumThreads, type Input, int, setNumThreads, type Tensor } from '../../src/index.js'
-import { atEveryLevel } from './support/levels.js'
+import { atEveryLevel } from '../support/again.js'
 import { count, distance, Random, real } from './support/random.js'
 
 /** Kernels over channels in blocks of 16, against the operators that they stand for, in float64. */

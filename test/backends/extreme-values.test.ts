@@ -1,6 +1,6 @@
 import t from 'tap'
 import { callOperator, float, tensor, type Tensor } from '../../src/index.js'
-import { atEveryLevel } from './support/levels.js'
+import { atEveryLevel } from '../support/again.js'
 
 // Numbers at the ends of their types, and arguments that a hostile file may give: what C++ leaves open is defined here.
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { callOperator, type Input, int, setNumThreads, type Tensor } from '../../src/index.js'
-import { atEveryLevel } from './support/levels.js'
+import { atEveryLevel } from '../support/again.js'
 import { Random, real } from './support/random.js'
 
 /** Transforms of several signals against the sums that define them. */

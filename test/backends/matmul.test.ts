@@ -1,7 +1,7 @@
 import t from 'tap'
 import { callOperator, float, int, Tensor, tensor } from '../../src/index.js'
 import { Storage } from '../../runtime/tensor/storage.js'
-import { atEveryLevel } from './support/levels.js'
+import { atEveryLevel } from '../support/again.js'
 import { distance, Random, real } from './support/random.js'
 
 const random = new Random(1)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { callOperator, float, int, type Tensor, tensor } from '../../src/index.js'
-import { atEveryLevel } from './support/levels.js'
+import { atEveryLevel } from '../support/again.js'
 import { count, distance, Random, real } from './support/random.js'
 
 const random = new Random(3)

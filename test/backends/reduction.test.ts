@@ -1,6 +1,6 @@
 import t from 'tap'
 import { callOperator, PtliteError, Tensor, tensor, type tuple } from '../../src/index.js'
-import { atEveryLevel } from './support/levels.js'
+import { atEveryLevel } from '../support/again.js'
 
 const numbers = (x: unknown): number[] => Array.from((x as Tensor).data(), Number)
 const call = (op: string, ...args: unknown[]): unknown => callOperator(`aten::${op}`, args as never[])

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { callOperator, int, type Tensor } from '../../src/index.js'
-import { atEveryLevel } from './support/levels.js'
+import { atEveryLevel } from '../support/again.js'
 import { Random, real } from './support/random.js'
 
 const random = new Random(9)

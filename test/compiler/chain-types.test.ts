@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { capture } from '../../compiler/capture/capture.js'
 import { buildPlan } from '../../compiler/executor/plan.js'
@@ -13,7 +12,7 @@ import { DType, type DTypeName } from '../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { callOperator, int, tensor } from '../../src/index.js'
-import { rerun } from '../native/jit-support.js'
+import { again } from '../support/again.js'
 import { operators } from './pass-checks.js'
 
 /**
@@ -247,11 +246,4 @@ t.test('arguments of ptlite::fused_results', (t) => {
   t.end()
 })
 
-if (process.env['PTLITE_JIT_CHILD'] === undefined) {
-  t.test('the same with AVX2, and without generated code', (t) => {
-    for (const env of [{ ATEN_CPU_CAPABILITY: 'avx2' }, { ATEN_CPU_CAPABILITY: 'default' }]) {
-      t.equal(rerun(fileURLToPath(import.meta.url), env), '')
-    }
-    t.end()
-  })
-}
+again(t, import.meta.url, { ATEN_CPU_CAPABILITY: 'avx2' }, { ATEN_CPU_CAPABILITY: 'default' })

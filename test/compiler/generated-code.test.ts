@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { capture } from '../../compiler/capture/capture.js'
 import { buildPlan, type Plan } from '../../compiler/executor/plan.js'
@@ -6,7 +5,7 @@ import { callOperator, int, tensor } from '../../src/index.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import { rerun } from '../native/jit-support.js'
+import { again } from '../support/again.js'
 
 const ready = kernels.jit_info().state === kernels.JitState.ready
 const { JitAlgorithm } = kernels
@@ -95,10 +94,4 @@ t.test('code stays while a run of a disposed plan is under way', async (t) => {
   t.same(kernels.jit_info(), before)
 })
 
-if (process.env['PTLITE_JIT_CHILD'] === undefined) {
-  t.test('the same with AVX2, without executable memory, and switched off', (t) => {
-    for (const env of [{ ATEN_CPU_CAPABILITY: 'avx2' }, { PTLITE_JIT: 'deny' }, { PTLITE_JIT: '0' }])
-      t.equal(rerun(fileURLToPath(import.meta.url), env as Record<string, string>), '', JSON.stringify(env))
-    t.end()
-  })
-}
+again(t, import.meta.url, { ATEN_CPU_CAPABILITY: 'avx2' }, { PTLITE_JIT: 'deny' }, { PTLITE_JIT: '0' })

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { capture } from '../../compiler/capture/capture.js'
 import { buildPlan } from '../../compiler/executor/plan.js'
@@ -11,7 +10,7 @@ import { postOps } from '../../compiler/passes/lower/post-ops.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { setNumThreads, tensor } from '../../src/index.js'
-import { rerun } from '../native/jit-support.js'
+import { again } from '../support/again.js'
 import { operators } from './pass-checks.js'
 import { check as checkPass, CONV } from './pass-weights.js'
 
@@ -333,13 +332,7 @@ return %4
   t.end()
 })
 
-if (process.env['PTLITE_JIT_CHILD'] === undefined) {
-  t.test('the same with AVX2, and switched off', (t) => {
-    for (const env of [{ ATEN_CPU_CAPABILITY: 'avx2' }, { PTLITE_JIT: '0' }])
-      t.equal(rerun(fileURLToPath(import.meta.url), env as Record<string, string>), '', JSON.stringify(env))
-    t.end()
-  })
-}
+again(t, import.meta.url, { ATEN_CPU_CAPABILITY: 'avx2' }, { PTLITE_JIT: '0' })
 
 t.test('a convolution and what reads it', (t) => {
   const silu = `${CONV}%4: float32[1, 4, 6, 6] @4 = aten::silu(%3)\n`

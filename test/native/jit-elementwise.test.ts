@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { BINARY, BOUND, COMPILED_ONLY, OF_BITS, OF_BYTES, UNARY } from './jit-reference.js'
-import { type Algorithm, compile, type Input, Memory, rerun, sampledFloats, type Step, ulps } from './jit-support.js'
+import { type Algorithm, compile, type Input, Memory, sampledFloats, type Step, ulps } from './jit-support.js'
+import { again } from '../support/again.js'
 
 const FULL: Input = { access: 'full', dtype: DType.float32 }
 const PARAMETERS: Partial<Record<Algorithm, readonly number[]>> = {
@@ -337,18 +337,13 @@ await t.test('graphs that cannot be compiled give no handle', (t) => {
   t.end()
 })
 
-if (process.env['PTLITE_JIT_CHILD'] === undefined) {
-  const file = fileURLToPath(import.meta.url)
-  await t.test('the same with AVX2', (t) => {
-    t.equal(rerun(file, { ATEN_CPU_CAPABILITY: 'avx2' }), '')
-    t.end()
-  })
-  await t.test('without executable memory, and switched off', (t) => {
-    t.equal(rerun(file, { PTLITE_JIT: 'deny', PTLITE_JIT_EXPECT: 'no_memory' }), '')
-    t.equal(rerun(file, { PTLITE_JIT: '0', PTLITE_JIT_EXPECT: 'off' }), '')
-    t.end()
-  })
-}
+again(
+  t,
+  import.meta.url,
+  { ATEN_CPU_CAPABILITY: 'avx2' },
+  { PTLITE_JIT: 'deny', PTLITE_JIT_EXPECT: 'no_memory' },
+  { PTLITE_JIT: '0', PTLITE_JIT_EXPECT: 'off' },
+)
 const expected = (process.env['PTLITE_JIT_EXPECT'] ?? 'ready') as keyof typeof kernels.JitState
 await t.test('the state is told', (t) => {
   if (expected !== 'ready' || kernels.jit_info().state !== kernels.JitState.no_instructions)

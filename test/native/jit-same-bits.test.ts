@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { OF_BYTES } from './jit-reference.js'
-import { type Algorithm, compile, Memory, rerun, sampledFloats, type Step } from './jit-support.js'
+import { type Algorithm, compile, Memory, sampledFloats, type Step } from './jit-support.js'
+import { again } from '../support/again.js'
 
 // Generated code and the compiled kernels that stand in for it: one result, whichever runs.
 
@@ -152,9 +152,4 @@ await t.test('stores past the caches', { skip }, (t) => {
   t.end()
 })
 
-if (process.env['PTLITE_JIT_CHILD'] === undefined) {
-  await t.test('the same with AVX2', (t) => {
-    t.equal(rerun(fileURLToPath(import.meta.url), { ATEN_CPU_CAPABILITY: 'avx2' }), '')
-    t.end()
-  })
-}
+again(t, import.meta.url, { ATEN_CPU_CAPABILITY: 'avx2' })

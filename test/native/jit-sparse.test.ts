@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { setNumThreads } from '../../src/index.js'
 import { BINARY, UNARY } from './jit-reference.js'
-import { type Algorithm, Memory, rerun } from './jit-support.js'
+import { again, isAgain } from '../support/again.js'
+import { type Algorithm, Memory } from './jit-support.js'
 
 let seed = 99
 const random = (): number => {
@@ -192,7 +192,6 @@ function tryCase(c: Case): Outcome {
   }
 }
 
-const IS_CHILD = process.env['PTLITE_JIT_CHILD'] !== undefined
 const POST_OPS: readonly PostOp[] = [
   { op: 'relu', p: [Math.fround(0.1)] },
   { op: 'gelu_erf' },
@@ -209,7 +208,7 @@ for (const form of FORMS) {
     let worst = 0
     let failures = 0
     let generated = 0
-    const rounds = IS_CHILD ? 25 : 100
+    const rounds = isAgain ? 25 : 100
     for (let round = 0; round < rounds; round++) {
       const c: Case = {
         form,
@@ -321,15 +320,4 @@ await t.test('pruning of bfloat16 takes the same blocks', (t) => {
   t.end()
 })
 
-if (!IS_CHILD) {
-  const file = fileURLToPath(import.meta.url)
-  for (const env of [{ ATEN_CPU_CAPABILITY: 'avx2' }, { ATEN_CPU_CAPABILITY: 'default' }, { PTLITE_JIT: 'deny' }] as Record<
-    string,
-    string
-  >[]) {
-    await t.test(`the same with ${JSON.stringify(env)}`, (t) => {
-      t.equal(rerun(file, env), '')
-      t.end()
-    })
-  }
-}
+again(t, import.meta.url, { ATEN_CPU_CAPABILITY: 'avx2' }, { ATEN_CPU_CAPABILITY: 'default' }, { PTLITE_JIT: 'deny' })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { callOperator, getNumThreads, loadModule, setNumThreads, Tensor } from '../../src/index.js'
-import { atEveryLevel } from '../backends/support/levels.js'
+import { atEveryLevel } from '../support/again.js'
 import { Random, real } from '../backends/support/random.js'
 import { fixturePath, type Golden, inputOf } from '../module/fixtures.js'
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { notInCi, SEED_OF_DAY, SHARE } from '../../support/day.js'
 import { EXEMPT, fuzzedKernels, fuzzFrames } from './frames.js'
 import { refusedSeeds } from './generate.js'
 
@@ -13,8 +14,12 @@ t.test('frames that operators and plans launch pass the check', (t) => {
   t.end()
 })
 
-t.test('random frames that pass the check stay within their memory, and come to an end', async (t) => {
-  const { findings, launched, statuses } = await fuzzFrames({ seed: 1, rounds: ROUNDS, milliseconds: MILLISECONDS })
-  t.strictSame(findings, [], 'npx tsx test/hostile/frames/show.ts SEED ROUND shows the frame')
-  t.ok(statuses['ok']! > 0, `${JSON.stringify(statuses)} of ${Object.keys(launched).length} kernels`)
-})
+for (const { name, skip, ...options } of [
+  { name: 'random frames', skip: false, seed: 1, rounds: ROUNDS, milliseconds: MILLISECONDS },
+  { name: 'those of the day', skip: notInCi, seed: SEED_OF_DAY, rounds: 2 ** 50, milliseconds: SHARE.frames },
+])
+  t.test(`${name} that pass the check stay within their memory, and come to an end`, { skip }, async (t) => {
+    const { findings, launched, statuses } = await fuzzFrames(options)
+    t.strictSame(findings, [], 'npx tsx test/hostile/frames/show.ts SEED ROUND shows the frame')
+    t.ok(statuses['ok']! > 0, `${JSON.stringify(statuses)} of ${Object.keys(launched).length} kernels`)
+  })

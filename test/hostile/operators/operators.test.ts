@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { notInCi, SEED_OF_DAY, SHARE } from '../../support/day.js'
 import { fuzz } from './parent.js'
 import { runCall } from './run-call.js'
 import type { CallSpec } from './spec.js'
@@ -9,7 +10,9 @@ import type { CallSpec } from './spec.js'
  * `npm run fuzz -- operators --minutes 30 --from SEED` goes on from here.
  */
 
-const CALLS = 50_000
+const CALLS = 10_000
+/** Of the day, as many as there is time for. */
+const CALLS_OF_DAY = Math.round(SHARE.operators * 1.25)
 
 t.test('calls that went wrong once', (t) => {
   const lines = readFileSync(new URL('findings.jsonl', import.meta.url), 'utf8')
@@ -23,13 +26,16 @@ t.test('calls that went wrong once', (t) => {
   t.end()
 })
 
-t.test(`${CALLS} calls with made-up arguments`, async (t) => {
-  const { counts, findings } = await fuzz(0, CALLS)
+async function tryCalls(t: Test, from: number, calls: number): Promise<void> {
+  const { counts, findings } = await fuzz(from, from + calls)
   const texts = findings.map(({ seed, kind, fault, call }) => `${kind} ${seed} ${call.op} ${fault}`)
   t.strictSame(texts, [], 'every call ends in a result or a PtliteError')
   const made = Object.values(counts).reduce((a, b) => a + b, 0)
   // of a child that is ended because a call takes long, the last counts are lost
-  if (findings.length === 0 && counts['long'] === undefined) t.equal(made, CALLS)
+  if (findings.length === 0 && counts['long'] === undefined) t.equal(made, calls)
   t.ok(counts['ok']! > 0.3 * made, `${counts['ok']} of ${made} calls succeed`)
   t.comment(JSON.stringify(counts))
-})
+}
+
+t.test(`${CALLS} calls with made-up arguments`, (t) => tryCalls(t, 0, CALLS))
+t.test('and those of the day', { skip: notInCi }, (t) => tryCalls(t, (SEED_OF_DAY % 1000) * 1e6, CALLS_OF_DAY))

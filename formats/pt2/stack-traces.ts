@@ -8,7 +8,7 @@ import type { CompiledProgram } from './program.js'
 
 const WANTED: ReadonlySet<string> = new Set(['stack_trace'])
 
-/** A program, and its text again, which is not kept. */
+/** A program, and its text again, which is kept as long as there is memory to spare. */
 export interface TracedProgram {
   readonly program: CompiledProgram
   readonly read: () => Buffer
@@ -16,6 +16,8 @@ export interface TracedProgram {
 
 /** Python's stack traces of the nodes of programs, by function, which the file's texts have. They are read when an error needs one. */
 export class NodeTraces implements DebugInfo {
+  private readonly texts = new WeakMap<TracedProgram, WeakRef<Buffer>>()
+
   constructor(
     private readonly programs: ReadonlyMap<string, TracedProgram>,
     private readonly budget: () => ValueBudget,
@@ -29,7 +31,9 @@ export class NodeTraces implements DebugInfo {
     if (node === undefined || node.metadata === null) return undefined
     pace(1024)
     try {
-      const trace = new JsonReader(traced.read(), this.budget()).fieldsAt(node.metadata, WANTED).get('stack_trace')
+      const text = this.texts.get(traced)?.deref() ?? traced.read()
+      this.texts.set(traced, new WeakRef(text))
+      const trace = new JsonReader(text, this.budget()).fieldsAt(node.metadata, WANTED).get('stack_trace')
       return typeof trace === 'string' ? `${trace.slice(0, 10_000)}\n(${node.name})` : undefined
     } catch (error) {
       // the file was closed or changed: the error that is being explained is worth more than this one

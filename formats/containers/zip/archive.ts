@@ -22,6 +22,8 @@ const MAX_INFLATED = 2 ** 30
 export class ZipArchive {
   private readonly entries = new Map<string, ZipEntry>()
   private inflatedBytes = 0
+  /** Records count once: what is not kept is inflated again. */
+  private readonly inflatedNames = new Set<string>()
 
   /**
    * Throws INVALID_FILE where the central directory is damaged. `verify`: checksums of stored tensors are checked, too, which reads all of
@@ -59,7 +61,8 @@ export class ZipArchive {
   }
 
   private inflated(name: string, bytes: Buffer, size: number): Buffer {
-    this.inflatedBytes += size
+    if (!this.inflatedNames.has(name)) this.inflatedBytes += size
+    this.inflatedNames.add(name)
     if (size > bytes.length * MAX_RATIO + 64 || this.inflatedBytes > MAX_INFLATED)
       throw damaged(`the record ${name} claims to inflate from ${bytes.length} to ${size} bytes`)
     const result = guarded(`the record ${name}`, () => inflate(bytes, size))

@@ -7,6 +7,33 @@ import ts from 'typescript'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '../../..')
 
+/** Files of the repository and of packages, which several programs have. */
+const parsed = new Map<string, ts.SourceFile | undefined>()
+
+/** A host whose programs share what is `shared`: to parse and bind it takes longer than to check what is looked at. */
+export function cachingHost(options: ts.CompilerOptions, shared = (name: string): boolean => name.startsWith(root)): ts.CompilerHost {
+  const host = ts.createCompilerHost(options)
+  return {
+    ...host,
+    getSourceFile: (name, how, ...rest) => {
+      if (!shared(name)) return host.getSourceFile(name, how, ...rest)
+      if (!parsed.has(name)) parsed.set(name, host.getSourceFile(name, how, ...rest))
+      return parsed.get(name)
+    },
+  }
+}
+
+/** What is wrong with a program and with those of its files that are `own`; others are checked as far as these need it. */
+export function errorsOf(program: ts.Program, own: (name: string) => boolean): ts.Diagnostic[] {
+  const files = program.getSourceFiles().filter(({ fileName }) => own(fileName))
+  return [
+    ...program.getConfigFileParsingDiagnostics(),
+    ...program.getOptionsDiagnostics(),
+    ...files.flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]),
+    ...program.getGlobalDiagnostics(),
+  ]
+}
+
 /**
  * Type-checks files as if they stood in the repository, over the repository's own files where names are equal.
  * Returns their errors as `file(line): text`.
@@ -21,14 +48,9 @@ export function typeErrors(files: ReadonlyMap<string, string>): string[] {
     const roots = [...files.keys()].filter((name) => name.endsWith('.ts')).map((name) => join(folder, name))
     const config = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config as { compilerOptions: object }
     const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root)
-    const program = ts.createProgram(roots, {
-      ...options,
-      noEmit: true,
-      rootDirs: [folder, root],
-      typeRoots: [join(root, 'node_modules/@types')],
-    })
-    const own = ts.getPreEmitDiagnostics(program).filter((d) => d.file === undefined || d.file.fileName.startsWith(folder))
-    return own.map((d) => text(d, folder))
+    const all = { ...options, noEmit: true, rootDirs: [folder, root], typeRoots: [join(root, 'node_modules/@types')] }
+    const program = ts.createProgram(roots, all, cachingHost(all))
+    return errorsOf(program, (name) => name.startsWith(folder)).map((d) => text(d, folder))
   } finally {
     rmSync(folder, { recursive: true })
   }

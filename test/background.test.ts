@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { loadModule, memoryStats, type Output, Tensor, tensor } from '../src/index.js'
@@ -13,25 +13,6 @@ function bits(output: Output): Buffer {
 }
 
 const folder = fixturePath('models')
-for (const file of readdirSync(folder).filter((name) => /^[^.]*\.(ptl|ff)$/.test(name))) {
-  for (const compile of ['off', 'eager'] as const) {
-    t.test(`${file}, compile ${compile}: run gives what call gives`, async (t) => {
-      const golden = JSON.parse(readFileSync(`${folder}/${file.replace(/\..*/, '.json')}`, 'utf8')) as Golden
-      const module = await loadModule(`${folder}/${file}`, { compile })
-      const inputs = golden.inputs.map(inputOf)
-      // weights are packed at their second use
-      module.forward(...inputs)
-      const expected = bits(module.forward(...inputs))
-      const results = await Promise.all([1, 2, 3].map(() => module.run('forward', inputs)))
-      for (const result of results) t.equal(bits(result).length, expected.length)
-      const later = await module.run('forward', inputs)
-      t.ok(bits(later).equals(expected))
-      t.ok(bits(results[2]!).equals(expected), 'results outlive later runs')
-      module.dispose()
-      await t.rejects(module.run('forward', inputs), { code: 'DISPOSED' })
-    })
-  }
-}
 
 t.test('attributes, lists and arguments change here too', async (t) => {
   const module = await loadModule(fixturePath('state.ptl'))

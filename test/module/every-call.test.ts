@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -18,7 +18,6 @@ import {
   tensor,
 } from '../../src/index.js'
 import { decode, difference, type Encoded, numbersOf, torch2Cases } from '../backends/support/torch2-cases.js'
-import { fixturePath, type Golden, inputOf } from './fixtures.js'
 import { methodOf, modelOf } from './model-writer.js'
 
 /*
@@ -105,8 +104,8 @@ interface Method {
 
 const load = (path: string, compile: NonNullable<LoadOptions['compile']>): Promise<Module> => loadModule(path, { compile })
 
-/** Calls every method in all ways; returns the number of plans. */
-async function checkMethods(t: Test, path: string, methods: readonly Method[], ahead = true): Promise<number> {
+/** Calls every method in all ways; returns the number of plans. Networks are in test/modes. */
+async function checkMethods(t: Test, path: string, methods: readonly Method[]): Promise<number> {
   const modules = {
     off: await load(path, 'off'),
     auto: await load(path, 'auto'),
@@ -134,7 +133,7 @@ async function checkMethods(t: Test, path: string, methods: readonly Method[], a
   }
   const plans = new Set(modules.eager.plans().flatMap(({ method, state, region }) => (state === 'plan' && region === null ? [method] : [])))
   const planned = methods.filter(({ name }) => plans.has(name))
-  if (ahead && planned.length > 0) {
+  if (planned.length > 0) {
     const compiled = await loadModule(
       compileAhead(path, () => planned.map(({ name, makeInputs }) => ({ method: name, args: makeInputs(false) }))),
     )
@@ -254,28 +253,4 @@ t.test('memory beyond an argument that a later one has not got', async (t) => {
   ]
   for (const op of ['aten::as_strided', 'aten::as_strided_copy'])
     await checkCall(t, op, [makeInputs(false)[0] as Tensor, [8], [1], 0], makeInputs)
-})
-
-t.test('networks', async (t) => {
-  const folder = fixturePath('models')
-  for (const file of readdirSync(folder).filter((name) => /^[^.]*\.ptl$|^(mobilenet_v3|tagger)\.mobile\.ptl$/.test(name))) {
-    const { inputs } = JSON.parse(readFileSync(`${folder}/${file.split('.')[0]!}.json`, 'utf8')) as Golden
-    const makeInputs: MakeInputs = (other) => inputs.map((input) => (other ? changed(inputOf(input)) : inputOf(input)))
-    // test/ahead/models.test.ts has what is compiled ahead, bit by bit, and golden.test.ts what PyTorch gives
-    await checkMethods(t, `${folder}/${file}`, [{ name: 'forward', makeInputs, judge: () => undefined }], false)
-  }
-})
-
-t.test('quantized networks', async (t) => {
-  const folder = fixturePath('quantized')
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.ptl'))) {
-    const { input } = JSON.parse(readFileSync(`${folder}/${file.replace('.ptl', '.json')}`, 'utf8')) as {
-      input: { shape: number[]; data: string }
-    }
-    const makeInputs: MakeInputs = (other) => {
-      const x = inputOf({ ...input, dtype: 'float32' })
-      return [other ? changed(x) : x]
-    }
-    await checkMethods(t, `${folder}/${file}`, [{ name: 'forward', makeInputs, judge: () => undefined }])
-  }
 })

@@ -1,4 +1,3 @@
-import { appendFileSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import root, { type Test } from 'tap'
@@ -16,7 +15,6 @@ const tap = new Proxy(root, {
 export default tap
 export const test = ((...args: Parameters<Test['test']>) => current.test(...args)) as Test['test']
 
-const cpu = (): number => readFileSync('/proc/self/stat', 'utf8').replace(/^.*\) /, '').split(' ').slice(11, 15).reduce((a, b) => a + Number(b), 0) / 100
 type Variables = Readonly<Record<string, string>>
 const FILES = 'PTLITE_TEST_FILES'
 /** The files that are to run again with other variables of the environment, by the name of these. */
@@ -38,12 +36,10 @@ export async function runFiles(files: Readonly<Record<string, () => Promise<unkn
   const only = environment[FILES]?.split(' ')
   for (const [name, load] of Object.entries(files)) {
     if (only?.includes(name) === false) continue
-    const before = cpu()
     await root.test(name, async (t) => {
       current = t
       await load()
     })
-    appendFileSync('/tmp/w8.cpu', `${(cpu() - before).toFixed(2)} ${name}\n`)
     current = root
     process.chdir(folder)
     for (const key of Object.keys(process.env)) if (!(key in environment)) Reflect.deleteProperty(process.env, key)

@@ -64,7 +64,9 @@ int32_t pack(quantized_gemm_pack_frame* f) {
   auto* sums = reinterpret_cast<int32_t*>(out + layout.sums_at());
   auto* zeros = reinterpret_cast<int32_t*>(out + layout.zeros_at());
   auto* panel = reinterpret_cast<int8_t*>(out + layout.panels_at());
-  header->has_zero_points = 0;
+  // a file of packed weights has what lies between its parts, too
+  memset(out, 0, layout.sums_at());
+  memset(out + layout.zeros_at(), 0, layout.panels_at() - layout.zeros_at());
   for (int64_t n0 = 0; n0 < layout.columns; n0 += kColumns) {
     const int64_t width = layout.width(n0);
     for (int64_t c = 0; c < width; c++) {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import * as library from '../../../src/index.js'
-import { example } from '../run-example.js'
+import * as library from '../../src/index.js'
+import { example } from '../examples/run-example.js'
 
 /** A module of the page. */
-const load = async <T>(name: string): Promise<T> => (await import(example(`web/src/${name}`))) as T
+const load = async <T>(name: string): Promise<T> => (await import(new URL(`../../page/src/${name}`, import.meta.url).href)) as T
 
 interface Box {
   readonly width: number

@@ -1,6 +1,6 @@
-import { loadModelFile } from '../../../formats/read.js'
-import { writePtl } from '../../../formats/ptl/write.js'
-import { tensor } from '../../../src/index.js'
+import { loadModelFile } from '../../formats/read.js'
+import { writePtl } from '../../formats/ptl/write.js'
+import { tensor } from '../../src/index.js'
 
 /** The file of a model with a further attribute of about so many bytes. */
 export function grownModel(file: string, bytes: number): Uint8Array {

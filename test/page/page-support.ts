@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { Server } from 'node:http'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { CHROMIUM, chromiumArguments, withoutChromium } from '../../support/chromium.js'
-import { withoutWeb } from '../../support/web.js'
-import { example } from '../run-example.js'
+import { CHROMIUM, chromiumArguments, withoutChromium } from '../support/chromium.js'
+import { withoutWeb } from '../support/web.js'
+import { example } from '../examples/run-example.js'
 
 /** Why the page is not tested; false where it is. */
 export const withoutPage: string | false = withoutWeb || withoutChromium
@@ -25,7 +25,7 @@ export interface Watched {
 }
 
 export async function startPages(): Promise<Pages> {
-  const { pageServer } = (await import(example('web/serve.mjs'))) as { pageServer(): Server }
+  const { pageServer } = (await import(new URL('../../page/serve.mjs', import.meta.url).href)) as { pageServer(): Server }
   const server = pageServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = `http://localhost:${(server.address() as AddressInfo).port}/`

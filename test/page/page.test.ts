@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { example } from '../run-example.js'
+import { example } from '../examples/run-example.js'
 import { grownModel } from './grown-model.js'
 import { digits, openFile, startPages, withoutPage } from './page-support.js'
 

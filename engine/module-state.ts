@@ -2,7 +2,10 @@ import { elementsOf } from '../program/reach.js'
 import { CustomObject, type ScriptObject, type Value } from '../runtime/tensor/value.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 
-/** What calls can change in a module, in order: values of attributes, entries of lists, tuples and dicts, and the contents of tensors by their version. */
+/**
+ * What calls and callers can change in a module, in order: values of attributes, entries of lists, tuples and dicts, the contents of tensors by their version, and
+ * whether somebody has disposed of them.
+ */
 export function stateOf(root: ScriptObject): unknown[] {
   const state: unknown[] = []
   const seen = new Set<Value>()
@@ -13,7 +16,7 @@ export function stateOf(root: ScriptObject): unknown[] {
       state.push(value)
       if (typeof value !== 'object' || value === null || seen.has(value)) continue
       seen.add(value)
-      if (value instanceof Tensor) state.push(value.storage.version)
+      if (value instanceof Tensor) state.push(value.storage.version, value.storage.live)
       // the state of an object of a C++ class stays what it is
       else if (!(value instanceof CustomObject)) pending.push(elementsOf(value) ?? [])
     }

@@ -3,7 +3,7 @@ import { calledOperator, type OperatorEntry } from '../../runtime/operators/tabl
 import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { newStack, type Stack } from '../../runtime/tensor/stack.js'
-import { type Tensor } from '../../runtime/tensor/tensor.js'
+import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { callOf } from './calls.js'
 import { type Arg, definitionsOf, type Graph, type GraphNode, type Result, type ValueId, visitArg } from './graph.js'
@@ -69,7 +69,7 @@ export class GraphRunner {
         releaseTemporaries(scope)
       }
       visitArg(graph.output, (id) => {
-        const t = env.get(id)!
+        const t = withStrides(id, graph, env)
         t.pinned = true
         t.storage.watch()
       })
@@ -145,6 +145,17 @@ function bind(result: Result, found: Value, env: Map<ValueId, Tensor>): void {
     const items = found instanceof Tuple ? found.items : (found as Value[])
     result.items.forEach((item, i) => bind(item, items[i]!, env))
   }
+}
+
+/** A value as it was recorded: what passes put in an operator's place may have other strides where a dimension has one element or none, which tell nothing but are seen. */
+function withStrides(id: ValueId, graph: Graph, env: Map<ValueId, Tensor>): Tensor {
+  const { type } = graph.values.get(id)!
+  const found = env.get(id)!
+  if (!sameShape(found.shape, type.shape) || sameShape(found.strides, type.strides)) return found
+  const view = viewOf(found, found.shape, type.strides)
+  found.uses--
+  hold(env, id, view)
+  return view
 }
 
 function releaseTemporaries(scope: Scope): void {

@@ -22,6 +22,9 @@ export interface ChildJob {
   readonly skip: number
 }
 
+/** Of the file, whatever it says. */
+const POSITION_BYTES = 400
+
 /** What the file of a child says. */
 export interface Position {
   readonly seed: number
@@ -42,8 +45,8 @@ export interface ChildResult {
 /** A call that takes longer hangs. */
 const MAX_WAIT = 20_000
 const MAX_SHRINK = 15_000
-/** Programs of one process: what a fault leaves behind must not go on for ever. */
-const PER_CHILD = 4000
+/** Programs of one process: what a fault leaves behind must not go on for ever. Fewer would cost the most: that their code is compiled again. */
+const PER_CHILD = 20_000
 
 async function judged(program: Program, modes: typeof MODES, onMode?: (name: string) => void): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined
@@ -66,7 +69,7 @@ async function main(job: ChildJob): Promise<void> {
   const position = openSync(job.position, 'w')
   let skip = job.skip
   const note = (family: string, mode: string): void =>
-    void writeSync(position, `${JSON.stringify({ seed: at, family, mode, result } satisfies Position)}\n`.padEnd(400), 0)
+    void writeSync(position, `${JSON.stringify({ seed: at, family, mode, result } satisfies Position)}\n`.padEnd(POSITION_BYTES), 0)
   let at = job.seed
   programs: for (; at < job.seed + job.count; at++) {
     for (const family of job.families) {
@@ -84,7 +87,7 @@ async function main(job: ChildJob): Promise<void> {
         await tell(program, fault, job.shrinks)
         if (fault.text === 'it does not end') process.exit(3)
       } catch (error) {
-        if (!(error instanceof PtliteError) || error.code === 'INTERNAL') throw error
+        if (!(error instanceof PtliteError) || error.code === 'INTERNAL' || error.code === 'NATIVE_LIBRARY') throw error
         // what the generator gets wrong, or the reader does not know
         result.refused++
         if (process.env['PTLITE_REFUSED'] !== undefined) console.log(family, at, error.message)

@@ -1,4 +1,4 @@
-/** `npm run fuzz -- programs [--minutes N | --count N] [--seed S] [--family F] [--mode M] [--no-shrink] [--export FILE]` */
+/** `npm run fuzz -- programs [--minutes N | --count N] [--seed S] [--family F] [--mode M] [--no-shrink] [--log FILE] [--export FILE]` */
 import { parseArgs } from 'node:util'
 import { FAMILIES } from './families.js'
 import { exportPrograms } from './export.js'
@@ -12,6 +12,7 @@ const { values } = parseArgs({
     family: { type: 'string' },
     mode: { type: 'string' },
     export: { type: 'string' },
+    log: { type: 'string' },
     shrink: { type: 'boolean', default: true },
   },
   allowNegative: true,
@@ -30,6 +31,7 @@ async function run(): Promise<void> {
     milliseconds: values.minutes === undefined ? Infinity : 60_000 * Number(values.minutes),
     modes: values.mode ?? null,
     shrinks: values.shrink,
+    log: values.log ?? null,
   })
   const { programs, calls, errors, refused, faults } = total
   console.log(

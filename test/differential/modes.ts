@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compileAhead } from '../../src/ahead.js'
@@ -50,13 +50,25 @@ const BACKGROUND: Mode = {
     ),
 }
 
+let folder: string | undefined
+let written = 0
+
+/** A path that no file had before: mapped ones are not written over. Where the system has a folder in memory, it is in that. */
+function newPath(): string {
+  if (folder === undefined) {
+    const made = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'ptlite-ahead-'))
+    folder = made
+    process.on('exit', () => rmSync(made, { recursive: true, force: true }))
+  }
+  return join(folder, `${written++}.ptl`)
+}
+
 /** The first call of each method is compiled to a file. */
 const AHEAD: Mode = {
   name: '.ptlc',
   tellsSharing: true,
   async outcomes(program, files) {
-    const folder = mkdtempSync(join(tmpdir(), 'ptlite-ahead-'))
-    const path = join(folder, 'm.ptl')
+    const path = newPath()
     try {
       writeFileSync(path, files.ptl)
       writeFileSync(
@@ -69,7 +81,7 @@ const AHEAD: Mode = {
       if (error instanceof library.PtliteError && error.code !== 'INTERNAL') return null
       return { call: -1, failure: error instanceof Error ? `${error.stack}` : String(error) }
     } finally {
-      rmSync(folder, { recursive: true, force: true })
+      for (const file of [path, `${path}c`]) rmSync(file, { force: true })
     }
   },
 }

@@ -14,7 +14,7 @@ async function run(
 ): Promise<{ readonly programs: number; readonly faults: number; readonly text: string }> {
   const texts: string[] = []
   const { programs, faults } = await runPrograms(
-    { families: Object.keys(FAMILIES), seed, count, milliseconds, modes: null, shrinks: true },
+    { families: Object.keys(FAMILIES), seed, count, milliseconds, modes: null, shrinks: true, log: null },
     (text) => texts.push(text),
   )
   return { programs, faults, text: texts.join('\n') }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,12 +20,17 @@ export interface ProgramsOptions {
   /** A part of the names of modes; all of them where it is null. */
   readonly modes: string | null
   readonly shrinks: boolean
+  /** A file that gets a line a minute, which says how far it is; null for none. */
+  readonly log: string | null
 }
 
 /** A program takes less, and so does making it smaller. */
 const MAX_SILENCE = 120_000
+const LOG_EVERY = 60_000
 const [MIN_SHRINK, MAX_SHRINK] = [20_000, 300_000]
 
+/** Programs leave much behind at once: with more space there is less to move. */
+const YOUNG = '--max-semi-space-size=64'
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
 
 /** Runs programs in processes of their own, one after the other; a program that ends its process is a fault. */
@@ -50,11 +55,17 @@ export async function runPrograms(options: ProgramsOptions, print = (text: strin
         position,
         skip,
       }
-      const how = await runChild(job, print)
+      const before = { ...total }
+      const log = (now: Position): void => {
+        if (options.log !== null)
+          appendFileSync(options.log, `${JSON.stringify({ ...now, result: sum(before, now.result), at: new Date() })}\n`)
+      }
+      const how = await runChild(job, print, log)
       const text = readFileSync(position, 'utf8')
       if (text === '') throw new Error(`no program was run: ${how}`)
       const now = JSON.parse(text) as Position
-      for (const key of ['programs', 'calls', 'errors', 'refused', 'faults'] as const) total[key] += now.result[key]
+      log(now)
+      Object.assign(total, sum(total, now.result))
       if (how === '') {
         if (now.result.isDone) break
         ;[at, skip] = [now.seed, 0]
@@ -75,6 +86,12 @@ export async function runPrograms(options: ProgramsOptions, print = (text: strin
   return total
 }
 
+function sum(a: ChildResult, b: ChildResult): ChildResult {
+  const both = { ...b }
+  for (const key of ['programs', 'calls', 'errors', 'refused', 'faults'] as const) both[key] += a[key]
+  return both
+}
+
 /** Tells of a program that ended its process. */
 async function crash({ family, seed, mode }: Position, how: string, shrinks: boolean, end: number): Promise<string> {
   const program = generate(family, seed)
@@ -86,20 +103,25 @@ async function crash({ family, seed, mode }: Position, how: string, shrinks: boo
   return report(smaller, fault)
 }
 
-async function runChild(job: ChildJob, print: (text: string) => void): Promise<string> {
+async function runChild(job: ChildJob, print: (text: string) => void, log: (now: Position) => void): Promise<string> {
   writeFileSync(job.position, '')
-  const child = spawn(process.execPath, ['--enable-source-maps', ...nodeArguments(CHILD), JSON.stringify(job)], {
+  const child = spawn(process.execPath, ['--enable-source-maps', YOUNG, ...nodeArguments(CHILD), JSON.stringify(job)], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stderr = ''
   child.stdout.on('data', (text: Buffer) => print(text.toString().trimEnd()))
   child.stderr.on('data', (text: Buffer) => (stderr = (stderr + text.toString()).slice(-4000)))
   let [at, since] = ['', Date.now()]
+  let logged = Date.now()
   let isLate = false
   const watch = setInterval(() => {
     const now = readFileSync(job.position, 'utf8')
     if (now !== at) [at, since] = [now, Date.now()]
     else if (Date.now() - since > MAX_SILENCE) isLate = child.kill('SIGKILL')
+    if (now !== '' && Date.now() - logged > LOG_EVERY) {
+      logged = Date.now()
+      log(JSON.parse(now) as Position)
+    }
   }, 1000)
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
   clearInterval(watch)

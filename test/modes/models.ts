@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
-import { callOperator, type DTypeName, type Tensor, tensor, type TypedArray } from '../../src/index.js'
+import { callOperator, type DTypeName, type Output, type Tensor, tensor, type TypedArray } from '../../src/index.js'
 import { elementsOf, fixturePath, type Golden } from '../module/fixtures.js'
 import { readTar } from '../support/tar.js'
 
@@ -29,13 +29,18 @@ export interface Model {
 }
 
 export const inputOf = ({ dtype, shape, data }: Data): Tensor => tensor(data.slice(), [...shape], dtype)
-export const dataOf = (value: Tensor): Data => ({ dtype: value.dtype, shape: value.shape, data: value.data() })
+const dataOf = (value: Tensor): Data => ({ dtype: value.dtype, shape: value.shape, data: value.data() })
 
-/** Other numbers where there are floating-point ones: integers may be indices. */
-export function varied(inputs: readonly Data[]): Data[] {
-  return inputs.map((input) =>
+/** The tensors of an output, which may be of another copy of the library. */
+export const dataOfAll = (output: Output): Data[] =>
+  [output].flat(3).flatMap((value) => (typeof value === 'object' && value !== null && 'dtype' in value ? [dataOf(value as Tensor)] : []))
+
+/** Calls one after the other: the first one twice, all others, one with other numbers where there are floating-point ones, and the first one twice. */
+export function turns([first, ...rest]: readonly Call[]): Call[] {
+  const inputs = first!.inputs.map((input) =>
     input.dtype === 'float32' ? dataOf(callOperator('aten::mul.Scalar', [inputOf(input), 0.75]) as Tensor) : input,
   )
+  return [first!, first!, ...rest, { inputs, outputs: null }, first!, first!]
 }
 
 /** Networks of torchvision and others in each form that PyTorch 1.13 writes. */

@@ -5,20 +5,17 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { compileAhead } from '../../src/ahead.js'
-import { loadModule, memoryStats, type Module, type Output, Tensor } from '../../src/index.js'
+import { loadModule, memoryStats, type Module, Tensor } from '../../src/index.js'
 import { runnable } from '../support/node.js'
-import { webLibrary, withoutWeb } from '../support/web.js'
-import { type Data, dataOf, errorBetween, inputOf, type Model, models, varied } from './models.js'
+import { type Data, dataOfAll, errorBetween, inputOf, type Model, models, turns } from './models.js'
 
 /*
- * Networks in every way that there is to call them: the first call is interpreted, and later ones are recorded, compiled or replayed,
- * depending on the mode. Whatever does them, they give what PyTorch gives, and the same as each other.
+ * Networks in every way that there is to call them (web.test.ts has that of browsers): the first call is interpreted, and later ones are
+ * recorded, compiled or replayed, depending on the mode. Whatever does them, they give what PyTorch gives, and the same as each other.
  */
 
 /** Of the largest value of an output, between a mode and the interpreter: sums in another order, and roundings that fusing leaves out. */
 const MAX_APART = 2e-5
-/** Kernels of WebAssembly have other vectors, and so other sums. */
-const MAX_WEB_APART = 2e-4
 /** What these compute depends on contents of tensors, which no plan can hold. */
 const INTERPRETED: ReadonlySet<string> = new Set(['mixtral'])
 
@@ -28,7 +25,6 @@ type Results = readonly (readonly Data[])[]
 /** Calls one after the other. */
 type Caller = (calls: readonly (readonly Data[])[]) => Results | Promise<Results>
 
-const dataOfAll = (output: Output): Data[] => [output].flat(3).flatMap((value) => (value instanceof Tensor ? [dataOf(value)] : []))
 const bits = (results: Results): string[] =>
   results.map((outputs) => outputs.map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')).join())
 
@@ -57,36 +53,21 @@ const inWorker =
       worker.postMessage({ path, calls })
     })
 
-const onWeb =
-  (path: string, compile: 'off' | 'eager'): Caller =>
-  async (calls) => {
-    const web = await webLibrary()
-    const module = await web.loadModule(path, { compile })
-    const results = calls.map((inputs) => {
-      const output = module.forward(...inputs.map(({ dtype, shape, data }) => web.Tensor.fromStorage(data.slice(), { dtype, shape })))
-      return [output].flat(3).flatMap((value) => (value instanceof web.Tensor ? [dataOf(value as unknown as Tensor)] : []))
-    })
-    module.dispose()
-    return results
-  }
-
 t.teardown(async () => {
   await worker.terminate()
   rmSync(work, { recursive: true })
 })
 
 async function check(t: Test, { name, path, calls, bound, isOtherForm }: Model): Promise<void> {
-  const [first, ...rest] = calls
-  const others = [...rest, { inputs: varied(first!.inputs), outputs: null }]
-  const order = [first!, first!, ...others, first!, first!]
+  const order = turns(calls)
   const inputs = order.map((call) => call.inputs)
   let interpreted: Results = []
-  const mode = async (how: string, caller: Caller, apart = MAX_APART): Promise<Results> => {
+  const mode = async (how: string, caller: Caller): Promise<Results> => {
     const results = await caller(inputs)
     for (const [i, { outputs }] of order.entries()) {
-      if (outputs !== null) t.ok(errorBetween(results[i]!, outputs) <= Math.max(bound, apart), `${how}, call ${i}: as PyTorch`)
+      if (outputs !== null) t.ok(errorBetween(results[i]!, outputs) <= bound, `${how}, call ${i}: as PyTorch`)
       if (interpreted.length > 0)
-        t.ok(errorBetween(results[i]!, interpreted[i]!) <= apart, `${how}, call ${i}: ${errorBetween(results[i]!, interpreted[i]!)}`)
+        t.ok(errorBetween(results[i]!, interpreted[i]!) <= MAX_APART, `${how}, call ${i}: ${errorBetween(results[i]!, interpreted[i]!)}`)
     }
     return results
   }
@@ -104,15 +85,13 @@ async function check(t: Test, { name, path, calls, bound, isOtherForm }: Model):
     await mode('when it pays', called(auto))
     t.equal(bits(await mode('interpreted in the background', run(off))).at(-1), second, 'the bits of a call')
     t.equal(bits(await mode('as a plan in the background', run(eager))).at(-1), bits(planned).at(-1), 'the bits of a call')
-    const together = await Promise.all([1, 2, 3].map(() => eager.run('forward', first!.inputs.map(inputOf))))
+    const together = await Promise.all([1, 2, 3].map(() => eager.run('forward', inputs[0]!.map(inputOf))))
     for (const output of together) t.equal(bits([dataOfAll(output)])[0], bits(planned).at(-1), 'three at a time')
     await mode('in a worker', inWorker(path))
-    if (withoutWeb === false)
-      for (const compile of ['off', 'eager'] as const) await mode(`WebAssembly, compile ${compile}`, onWeb(path, compile), MAX_WEB_APART)
   }
   if (isPlan) await checkAhead(t, path, eager, planned, inputs)
   for (const module of [off, auto, eager]) module.dispose()
-  await t.rejects(off.run('forward', first!.inputs.map(inputOf)), { code: 'DISPOSED' })
+  await t.rejects(off.run('forward', inputs[0]!.map(inputOf)), { code: 'DISPOSED' })
 }
 
 /** The plan of a file is the plan made here, bit by bit. */
@@ -123,16 +102,14 @@ async function checkAhead(t: Test, path: string, original: Module, planned: Resu
   const file = join(work, 'model.ptlc')
   writeFileSync(file, bytes)
   const [compiled, inMemory] = [await loadModule(file), await loadModule(bytes)]
-  const args = inputs.map((each) => each.map((data) => data))
-  const expected = bits(await called(original)(args))
+  const expected = bits(await called(original)(inputs))
   t.equal(expected.at(-1), bits(planned).at(-1))
   for (const [how, caller] of [
     ['from a file', called(compiled)],
     ['from memory', called(inMemory)],
     ['in the background', run(compiled)],
   ] as const)
-    // prettier-ignore
-    t.strictSame(bits(await caller(args)), expected, how)
+    t.strictSame(bits(await caller(inputs)), expected, how)
   // a file has no choices left, and of weights does not know which were packed
   t.strictSame(
     compiled.plans().map((plan) => ({ ...plan, weights: null })),

@@ -10,9 +10,9 @@ die() { echo "setup: $*" >&2; exit 1; }
 
 command -v node >/dev/null || die 'Node 20 or newer is needed (https://nodejs.org)'
 [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ] || die "Node 20 or newer is needed, found $(node --version)"
-case $(uname -sm) in
-  'Linux x86_64' | 'Linux aarch64') ;;
-  *) die "the kernels need Linux on x86-64 or 64-bit Arm, found $(uname -sm)" ;;
+case $(node scripts/targets.mjs here) in
+  linux-*) ;;
+  *) die "the kernels need Linux on a processor of targets.json, found $(uname -sm)" ;;
 esac
 
 say "three steps, about two minutes on two cores the first time, more where a compiler has to be installed"

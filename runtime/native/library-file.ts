@@ -1,11 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { ELF_MACHINES } from './generated/targets.js'
 import { portableExecutable } from './portable-executable.js'
 
 /** Bytes of the start of a library, in which linkers put what says where the rest of it stands. */
 const START = 4096
-
-/** Processors by what an ELF file calls them, as Node calls them. */
-const PROCESSORS: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' }
 
 /** What a library is for, and how many bytes it has at least. */
 export interface Described {
@@ -45,5 +43,5 @@ function describe(start: Buffer): Described | undefined {
 function elf(start: Buffer): Described {
   // linkers put the section headers last: where they begin, how large one is and how many there are
   const end = Number(start.readBigUInt64LE(40)) + start.readUInt16LE(58) * start.readUInt16LE(60)
-  return { processor: PROCESSORS[start.readUInt16LE(18)], system: 'linux', end }
+  return { processor: ELF_MACHINES[start.readUInt16LE(18)], system: 'linux', end }
 }

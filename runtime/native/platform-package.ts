@@ -1,19 +1,10 @@
-import { createRequire } from 'node:module'
 import { PtliteError } from '../error.js'
+import { PACKAGES } from './generated/packages.js'
+import { LIBRARY_FILES } from './generated/targets.js'
 import { howToInstall } from './how-to-install.js'
 
 /** Name of the kernel library's file on this system. */
-export const LIBRARY_FILE = `libptlite.${process.platform === 'win32' ? 'dll' : process.platform === 'darwin' ? 'dylib' : 'so'}`
-
-/**
- * Packages by platform, each of which gives the path of its kernel library. A name stands in a call of its own, since tools that bundle programs or
- * copy what they need look for these.
- */
-const PACKAGES: Readonly<Record<string, (() => unknown) | undefined>> = {
-  'linux-x64': () => createRequire(import.meta.url)('@ptlite/linux-x64') as unknown,
-  'linux-arm64': () => createRequire(import.meta.url)('@ptlite/linux-arm64') as unknown,
-  'win32-x64': () => createRequire(import.meta.url)('@ptlite/win32-x64') as unknown,
-}
+export const LIBRARY_FILE = LIBRARY_FILES[process.platform] ?? 'libptlite.so'
 
 /**
  * Where the kernel library of this platform's package is. Throws NATIVE_LIBRARY where it is not installed, with what to do and `tried`, where else it is

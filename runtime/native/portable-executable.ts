@@ -1,7 +1,5 @@
+import { PE_MACHINES } from './generated/targets.js'
 import type { Described } from './library-file.js'
-
-/** Processors by what a file of Windows calls them, as Node calls them. */
-const PROCESSORS: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' }
 
 /** A library of Windows, whose headers come behind a program for its predecessor. */
 export function portableExecutable(start: Buffer): Described | undefined {
@@ -14,5 +12,5 @@ export function portableExecutable(start: Buffer): Described | undefined {
     if (section + 40 > start.length) break
     end = Math.max(end, start.readUInt32LE(section + 16) + start.readUInt32LE(section + 20))
   }
-  return { processor: PROCESSORS[start.readUInt16LE(at + 4)], system: 'win32', end }
+  return { processor: PE_MACHINES[start.readUInt16LE(at + 4)], system: 'win32', end }
 }

@@ -1,10 +1,11 @@
 /**
- * Runs the kernel library for 64-bit Arm on this machine, by QEMU's emulation of single processes:
+ * Runs the kernel library for another processor on this machine, by QEMU's emulation of single processes:
  *
- *   npm run emulate -- [--cpu NAME]... [--models DIR] [--ops DIR] [--share PERCENT] [--seed N] [--cases FILE] [--brief] [--install]
+ *   npm run emulate -- [--target NAME] [--cpu NAME]... [--models DIR] [--ops DIR] [--share PERCENT] [--seed N] [--cases FILE] [--brief] [--install]
  *
- * --cpu      QEMU's name of a processor, with properties; by default cortex-a53 (DEFAULT alone), cortex-a76, neoverse-n1 (DOTPROD and FP16), and max
- *            (all levels) with vectors of SVE of 64, 16 and 256 bytes
+ * --target   a row of targets.json with an emulator, linux-arm64 without
+ * --cpu      QEMU's name of a processor, with properties; without, those of the row: for linux-arm64 cortex-a53 (DEFAULT alone), cortex-a76, neoverse-n1
+ *            (DOTPROD and FP16), and max (all levels) with vectors of SVE of 64, 16 and 256 bytes
  * --models, --ops   conformance cases, judged by --cases (../shared/check/run-cases.mjs); of the latter a share of the files, drawn by --seed
  * --brief    `ptlite cpu` everywhere, and kernels with code of their own at single levels on `max`: minutes, where everything takes an hour
  * --install  gets what is missing: Debian's packages as root, and Node from npm
@@ -16,10 +17,11 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundle, root } from '../bundle.mjs'
-import { tools } from './tools.mjs'
+import { emulated as emulatedTarget, tools } from './tools.mjs'
 
 const { values } = parseArgs({
   options: {
+    target: { type: 'string' },
     cpu: { type: 'string', multiple: true },
     models: { type: 'string' },
     ops: { type: 'string' },
@@ -30,20 +32,20 @@ const { values } = parseArgs({
     install: { type: 'boolean', default: false },
   },
 })
-const lengths = [16, 256].map((bytes) => `max,sve-default-vector-length=${bytes}`)
-const cpus = values.cpu ?? ['cortex-a53', 'cortex-a76', 'neoverse-n1', 'max', ...lengths]
+const target = emulatedTarget(values.target)
+const cpus = values.cpu ?? target.emulator.cpus
 
-const { emulator, root: sysroot, node, missing } = tools(values.install)
+const { emulator, root: sysroot, node, missing } = tools(values.install, target)
 if (missing.length > 0) {
   console.error(`emulate: nothing is run here; it needs: ${missing.join('; ')}`)
   process.exit(77)
 }
 
-const BUILD = join(root, 'build/linux-arm64')
-const LIBRARY = join(root, 'dist/linux-arm64/libptlite.so')
+const BUILD = join(root, 'build', target.name)
+const LIBRARY = join(root, target.library)
 const BUNDLES = join(root, 'build/emulation/bundles')
 /** Levels whose vectors differ: test/native/vec is built once for each. */
-const VECTOR_LEVELS = ['DEFAULT', 'BF16']
+const VECTOR_LEVELS = target.emulator.vectorLevels
 /** Tests of kernels, which start processes of their own at each level. */
 const TESTS = ['test/native/level-kernels.test.ts', 'test/native/levels.test.ts', 'test/native/jit-sparse.test.ts']
 const testsOn = (cpu) => (!values.brief ? TESTS : cpu.startsWith('max') ? TESTS.slice(0, 1) : [])
@@ -102,7 +104,7 @@ function sample(folder) {
   return out
 }
 
-step('build', 'scripts/build-native.sh', ['--target', 'linux-arm64'], { say: true })
+step('build', 'scripts/build-native.sh', ['--target', target.name], { say: true })
 if (!values.brief) {
   const targets = VECTOR_LEVELS.map((level) => `vec_test_${level}`)
   step('build of test/native/vec', 'cmake', ['--build', BUILD, '--parallel', '2', '--target', ...targets])

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { PLATFORMS, root } from '../release/manifests.mjs'
+import { PUBLISHED, root } from '../targets.mjs'
 
 const here = import.meta.dirname
 const packed = join(root, 'build/release')
@@ -125,7 +125,7 @@ const HOSTS = {
     for (const name of ['node_modules', 'package-lock.json']) rmSync(join(app, name), { recursive: true })
     const files = dependencies()
     // packages of other platforms are not there to be resolved; yarn leaves out what says so by its name alone
-    const resolutions = Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, files[platformPackage]]))
+    const resolutions = Object.fromEntries(PUBLISHED.map(({ name }) => [`@ptlite/${name}`, files[platformPackage]]))
     writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, dependencies: files, resolutions }))
     writeFileSync(join(app, 'yarn.lock'), '')
     const settings = ['enableGlobalCache', 'enableTelemetry', 'enableNetwork', 'enableImmutableInstalls']

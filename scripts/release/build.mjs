@@ -6,7 +6,8 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { licensesOf } from './licenses.mjs'
-import { mainManifest, platformManifest, PLATFORMS, root, serveManifest, SOURCES, sourcesManifest } from './manifests.mjs'
+import { PUBLISHED, root } from '../targets.mjs'
+import { mainManifest, platformManifest, serveManifest, SOURCES, sourcesManifest } from './manifests.mjs'
 
 const out = resolve(process.argv[2] ?? join(root, 'build/release'))
 rmSync(out, { recursive: true, force: true })
@@ -42,7 +43,7 @@ pack(serveManifest(), (folder) => {
   if (status !== 0) throw new Error(stderr)
   cpSync(join(root, 'serve/dist'), join(folder, 'dist'), { recursive: true, filter: (path) => !path.endsWith('.map') })
 })
-for (const platform of PLATFORMS) {
+for (const platform of PUBLISHED) {
   const library = join(root, platform.library)
   if (!existsSync(library)) {
     console.log(`@ptlite/${platform.name}: left out, ${platform.library} has not been built`)
@@ -50,7 +51,7 @@ for (const platform of PLATFORMS) {
   }
   pack(platformManifest(platform), (folder) => {
     copyFileSync(library, join(folder, basename(library)))
-    const licenses = licensesOf(platform.code)
+    const licenses = licensesOf(platform.npm.code)
     if (licenses !== '') writeFileSync(join(folder, 'LICENSES.txt'), licenses)
     writeFileSync(
       join(folder, 'index.cjs'),

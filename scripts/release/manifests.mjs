@@ -1,16 +1,12 @@
 // The package.json of each published package.
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { PUBLISHED, root } from '../targets.mjs'
 
-export const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
-/** Platforms that there is a kernel library for: packages @ptlite/NAME. `code`: packages of Debian that the library has code of. */
-export const PLATFORMS = read('scripts/release/platforms.json')
-
-/** What belongs to developing, and what is a platform's. */
-const LEFT_OUT = ['devDependencies', 'scripts', 'overrides', 'prettier', 'os', 'cpu']
+/** What belongs to developing. */
+const LEFT_OUT = ['devDependencies', 'scripts', 'overrides', 'prettier']
 
 /** Where the sources are, of the repository that a workflow builds: provenance is of that one. */
 function sourceFields() {
@@ -33,7 +29,7 @@ export function mainManifest() {
   }
 }
 
-const libraries = () => Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, read('package.json').version]))
+const libraries = () => Object.fromEntries(PUBLISHED.map(({ name }) => [`@ptlite/${name}`, read('package.json').version]))
 
 /** Folders of sources that a selective build is made from, with what is generated. */
 export const SOURCES = [
@@ -79,7 +75,7 @@ export function serveManifest() {
 }
 
 /** Of one with a kernel library. */
-export function platformManifest({ name, os, cpu, libc, library, code }) {
+export function platformManifest({ name, platform, arch, library, npm: { libc, code } }) {
   const { version, license, author, engines } = read('package.json')
   return {
     name: `@ptlite/${name}`,
@@ -91,8 +87,8 @@ export function platformManifest({ name, os, cpu, libc, library, code }) {
     main: 'index.cjs',
     files: ['index.cjs', basename(library), ...(code.length > 0 ? ['LICENSES.txt'] : [])],
     engines,
-    os: [os],
-    cpu: [cpu],
+    os: [platform],
+    cpu: [arch],
     // of systems that have several
     ...(libc === undefined ? {} : { libc }),
     // the library is mapped from its file

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { root, sourcesManifest } from './manifests.mjs'
+import { root } from '../targets.mjs'
+import { sourcesManifest } from './manifests.mjs'
 
 const SOURCES = '@ptlite/selective-build'
 

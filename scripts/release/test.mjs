@@ -25,7 +25,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { HOSTS } from './hosts.mjs'
-import { root } from './manifests.mjs'
+import { root } from '../targets.mjs'
 import { trySelectiveBuild } from './selective.mjs'
 
 const { values, positionals } = parseArgs({

@@ -1,19 +1,22 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { PROCESSOR_FOLDERS } from '../../runtime/native/generated/targets.js'
 
-/** The folder of this processor below kernels/arch/, as in kernels/CMakeLists.txt. */
-export const PROCESSOR = process.arch === 'x64' ? 'x86' : process.arch === 'arm64' ? 'arm' : 'generic'
+/** The folder of this processor below kernels/arch/. */
+export const PROCESSOR = PROCESSOR_FOLDERS[process.arch] ?? 'generic'
 
 /** Folders below kernels/ whose files hold kernels: generated code is that of the processor, or none. */
-const withKernels = (processor: string): string[] => ['ops', 'jit', `arch/${GENERATORS.has(processor) ? processor : 'generic'}/jit`]
-const GENERATORS: ReadonlySet<string> = new Set(['x86', 'wasm'])
+const withKernels = (root: string, processor: string): string[] => {
+  const own = `arch/${processor}/jit`
+  return ['ops', 'jit', existsSync(join(root, 'kernels', own)) ? own : 'arch/generic/jit']
+}
 /** Where headers are looked for that are not beside the file, as in CMakeLists.txt. */
 const included = (processor: string): string[] => ['', `arch/${processor}`, 'arch/generic']
 
 /** The kernels of each file of kernels/ops and the processor's generators of code, by name such as `ops/elementwise/unary.cpp`. */
 export function kernelsBySource(root: string, processor: string = PROCESSOR): Map<string, string[]> {
   return new Map(
-    withKernels(processor).flatMap((folder) =>
+    withKernels(root, processor).flatMap((folder) =>
       readdirSync(join(root, 'kernels', folder), { encoding: 'utf8', recursive: true })
         .filter((name) => name.endsWith('.cpp'))
         .map((name): [string, string[]] => {

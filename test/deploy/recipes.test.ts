@@ -6,18 +6,20 @@ import { root } from './app-folder.js'
 const read = (name: string): string => readFileSync(join(root, name), 'utf8')
 const page = read('docs/deploy.md')
 const { engines } = JSON.parse(read('package.json')) as { readonly engines: { readonly node: string } }
-const platforms = JSON.parse(read('scripts/release/platforms.json')) as readonly {
+const targets = JSON.parse(read('targets.json')) as readonly {
   readonly name: string
-  readonly os: string
+  readonly platform: string
   readonly library: string
+  readonly npm?: object
 }[]
+const platforms = targets.filter(({ npm }) => npm !== undefined)
 
 t.test('recipes name packages that are released, and files that are in them', (t) => {
   const named = [...page.matchAll(/@ptlite\/([a-z]\w*(?:-\w+)+)/g)].map(([, name]) => name!)
   t.ok(named.length > 0)
   for (const name of named) t.ok(platforms.some((platform) => platform.name === name), name) // prettier-ignore
   for (const [, name] of page.matchAll(/@ptlite\/[\w-]+\/(\S+\.so)/g))
-    for (const { os, library } of platforms) if (os === 'linux') t.ok(library.endsWith(`/${name!}`), library)
+    for (const { platform, library } of platforms) if (platform === 'linux') t.ok(library.endsWith(`/${name!}`), library)
   for (const [, file] of page.matchAll(/node_modules\/ptlite\/dist\/([\w.-]+)/g)) t.ok(existsSync(join(root, 'dist', file!)), file)
   t.end()
 })

@@ -7,7 +7,7 @@ import type { ScriptModule } from '../../interpreter/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { endLease, lease } from '../../runtime/tensor/lending.js'
 import { Storage } from '../../runtime/tensor/storage.js'
-import { viewOf } from '../../runtime/tensor/tensor.js'
+import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { turnOfOthers } from '../../runtime/turn.js'
 import { receivePlan } from './deliver.js'
@@ -47,6 +47,8 @@ export class BackgroundInterpreter {
   private shared: Shared | undefined
   private last: Promise<unknown> = Promise.resolve()
   private disposed = false
+  /** What callers got, or put into what they gave. */
+  private readonly given = new WeakSet<Tensor>()
   /** Of methods that the background thread carries out in regions; places in the model are marks. */
   plans: readonly PlanInfo[] = []
 
@@ -168,6 +170,8 @@ export class BackgroundInterpreter {
       if (this.script.trainingSets !== trainingSets) this.script.repeatTraining()
       run.receive(reply.nodes)
       agreed = true
+      const result = run.valueOf(reply.value)
+      for (const t of reachable([result, ...args])) this.given.add(t)
       this.plans = reply.plans ?? this.plans
       if (step.kind === 'compile') {
         await turnOfOthers()
@@ -177,7 +181,7 @@ export class BackgroundInterpreter {
         signal?.throwIfAborted()
         throw errorOf(reply.failure, this.script)
       }
-      return run.valueOf(reply.value)
+      return result
     } finally {
       signal?.removeEventListener('abort', onAbort)
       word.free()
@@ -187,7 +191,8 @@ export class BackgroundInterpreter {
       for (const id of state.grown) fresh.push([id, state.objectOf(id) as Storage])
       state.grown.clear()
       thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })
-      state.prune(this.roots())
+      // as where the interpreter overwrites an attribute; memory that nothing else views stays for those who looked at it
+      for (const t of state.prune(this.roots())) if (!this.given.has(t) && Storage.isShared(t.storage)) t.release()
       if (!agreed) this.forget()
       letGo()
       if (arrived !== undefined) {

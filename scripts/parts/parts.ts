@@ -378,7 +378,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'schemas',
     files: ['src/register-operator.ts', 'codegen/schema/*', 'codegen/types/default-value.ts', 'codegen/types/known.ts'],
-    needs: ['operators'],
+    needs: ['operators', 'operators-rare'],
   },
   { name: 'background', files: ['engine/background/*'], needs: ['model', 'plans', 'recording'] },
   { name: 'tracing', files: ['selective-build/trace/*', 'src/tracing.ts', 'runtime/native/generated/kernel-fields.ts'], needs: ['model'] },

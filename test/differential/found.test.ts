@@ -165,6 +165,22 @@ const FOUND: readonly Found[] = [
     result: '(torch.where(torch.gt(given, -0.9375), given, 0), torch.relu(torch.sub(given, 1.)), torch.neg(torch.mul(given, 2.)))',
     returns: tupleOf(X, X, X),
   },
+  {
+    what: 'a tensor that a list has twice is disposed as an attribute',
+    attributes: [
+      { name: 'last', type: 'Tensor', value: row(0, 0) },
+      { name: 'rows', type: 'List[Tensor]', value: listOfRows(2, row(1, 1), row(1, 3)) },
+    ],
+    body: [
+      'torch.reverse(self.rows)',
+      '(self.rows)[0] = torch.mul(x, 0.5)',
+      'self.last = torch.select((self.rows)[0], 0, -1)',
+      'd0 = torch.append(self.rows, (self.rows)[0])',
+    ],
+    result: 'x',
+    returns: X,
+    after: [[], [], [{ kind: 'dispose', of: 'attribute', tensor: 2 }]],
+  },
 ]
 
 for (const found of FOUND) {

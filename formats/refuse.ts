@@ -1,5 +1,4 @@
 import { damaged, guarded, unsupported } from '../program/file-error.js'
-import { containerOf } from './container-names.js'
 import type { OpenedFile } from './containers/opened-file.js'
 import type { ZipArchive } from './containers/zip/archive.js'
 import { recognize } from './recognize.js'
@@ -9,6 +8,7 @@ interface Named {
   readonly name: string
   readonly holds: 'program' | 'plans'
   readonly extension: string
+  readonly container: string
 }
 
 /** Throws INVALID_FILE or UNSUPPORTED_FILE with what a file is that is of none of the formats. */
@@ -35,7 +35,7 @@ function refuseZip(zip: ZipArchive, path: string): never {
 
 /** Of files with programs: `.ptl (zip), .pt (zip with code) or .ff (flatbuffer)`. */
 function programs(formats: readonly Named[]): string {
-  const names = formats.filter(({ holds }) => holds === 'program').map(({ name, extension }) => `${extension} (${containerOf(name)})`)
+  const names = formats.filter(({ holds }) => holds === 'program').map(({ extension, container }) => `${extension} (${container})`)
   return `${names.slice(0, -1).join(', ')} or ${names.at(-1)!}`
 }
 

@@ -1,5 +1,4 @@
 import { guarded } from '../program/file-error.js'
-import { containerOf } from './container-names.js'
 import type { ByteSource } from './containers/bytes.js'
 import type { OpenedFile } from './containers/opened-file.js'
 import { read as readFf } from './ff/read.js'
@@ -20,6 +19,14 @@ interface Row {
   readonly name: string
   /** The end of the names of its files. */
   readonly extension: string
+  /** Other ends that names of its files have. */
+  readonly otherExtensions?: readonly string[]
+  /** What its files are made of, as `ptlite inspect` says it. */
+  readonly container: string
+  /** What its files are, of one kind with those of other formats where that is so. */
+  readonly kind: string
+  /** The folder of test/hostile whose mutants are made of its files. */
+  readonly fuzz: string
   /** Whether a file is one, by its content: names and extensions say nothing. May look into a zip. */
   readonly matches: (file: OpenedFile) => boolean
 }
@@ -47,6 +54,9 @@ const FORMATS: readonly Format[] = [
   {
     name: 'ptl',
     extension: '.ptl',
+    container: 'zip',
+    kind: 'mobile modules',
+    fuzz: 'files',
     holds: 'program',
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
     read: readPtl,
@@ -55,6 +65,9 @@ const FORMATS: readonly Format[] = [
   {
     name: 'pt2',
     extension: '.pt2',
+    container: 'program of torch.export',
+    kind: 'programs of torch.export',
+    fuzz: 'pt2',
     holds: 'program',
     // the second record is of versions that the reader refuses with advice
     matches: ({ zip }) => zip !== null && ['archive_format', 'serialized_exported_program.json'].some((record) => zip.holds(record)),
@@ -63,6 +76,10 @@ const FORMATS: readonly Format[] = [
   {
     name: 'torchscript',
     extension: '.pt',
+    otherExtensions: ['.pth'],
+    container: 'zip with code',
+    kind: 'TorchScript archives',
+    fuzz: 'files',
     holds: 'program',
     matches: ({ zip }) => zip?.holds('constants.pkl') === true,
     read: readTorchscript,
@@ -70,6 +87,9 @@ const FORMATS: readonly Format[] = [
   {
     name: 'ff',
     extension: '.ff',
+    container: 'flatbuffer',
+    kind: 'mobile modules',
+    fuzz: 'files',
     holds: 'program',
     matches: ({ head }) => head.startsWith('PTMF', 4),
     read: readFf,
@@ -78,6 +98,10 @@ const FORMATS: readonly Format[] = [
   {
     name: 'pte',
     extension: '.pte',
+    otherExtensions: ['.bpte'],
+    container: 'program of ExecuTorch',
+    kind: 'programs of ExecuTorch',
+    fuzz: 'pte',
     holds: 'program',
     // the second is a program with its test cases
     matches: ({ head }) => head.startsWith('ET12', 4) || head.startsWith('BP08', 4),
@@ -87,6 +111,9 @@ const FORMATS: readonly Format[] = [
   {
     name: 'ptlc',
     extension: '.ptlc',
+    container: 'compiled ahead',
+    kind: 'compiled models',
+    fuzz: 'ptlc',
     holds: 'plans',
     matches: ({ head }) => head === PLAN_MAGIC,
     read: readPtlc,
@@ -100,8 +127,24 @@ export function formats(): readonly Format[] {
 
 /** What a format is called: `zip (.ptl)`. */
 export function labelOf(name: string): string {
-  const { extension } = FORMATS.find((format) => format.name === name)!
-  return `${containerOf(name)} (${extension})`
+  const { extension, container } = FORMATS.find((format) => format.name === name)!
+  return `${container} (${extension})`
+}
+
+/** All kinds of files with the ends of their names: `mobile modules (.ptl, .ff)`. */
+export function kinds(): string[] {
+  return [...new Set(FORMATS.map(({ kind }) => kind))].map((kind) => {
+    const extensions = FORMATS.filter((format) => format.kind === kind).map(({ extension }) => extension)
+    return `${kind} (${extensions.join(', ')})`
+  })
+}
+
+/** The ends of names of files with programs: `.ptl, .pt2 or .ff`; `among` says of which. */
+export function extensionsText(among: (format: ProgramFormat) => boolean = () => true): string {
+  const extensions = FORMATS.filter((format): format is ProgramFormat => format.holds === 'program' && among(format)).map(
+    ({ extension }) => extension,
+  )
+  return extensions.length === 1 ? extensions[0]! : `${extensions.slice(0, -1).join(', ')} or ${extensions.at(-1)!}`
 }
 
 /** Formats that `ptlite convert` writes. */
@@ -111,8 +154,8 @@ export function writableFormats(): readonly (ProgramFormat & { readonly write: P
 
 /** The path of a model without the end that the names of files with programs have. */
 export function withoutExtension(path: string): string {
-  const extension = FORMATS.find(({ holds, extension }) => holds === 'program' && path.endsWith(extension))?.extension ?? ''
-  return path.slice(0, path.length - extension.length)
+  const ends = FORMATS.flatMap(({ holds, extension, otherExtensions = [] }) => (holds === 'program' ? [extension, ...otherExtensions] : []))
+  return path.slice(0, path.length - (ends.find((end) => path.endsWith(end)) ?? '').length)
 }
 
 /** The format of a file; undefined for one that cannot be run. Throws INVALID_FILE for a damaged zip. */

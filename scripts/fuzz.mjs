@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- NAME [OPTIONS]`: bundles test/hostile/NAME/main.ts (or fuzz.ts), or test/differential/main.ts for `programs`, and what it starts in processes of its own, and runs it with the options.
+ * `npm run fuzz -- NAME [OPTIONS]`: bundles test/hostile/NAME/main.ts (fuzz.ts, or the harness for target.ts), or test/differential/main.ts for `programs`, and what it starts in processes of its own, and runs it with the options.
  * Blocks of the readers are marked, so that mutants that reach new ones can be told (`--guided`).
  */
 import { spawnSync } from 'node:child_process'
@@ -12,7 +12,12 @@ const hostile = 'test/hostile'
 const differential = 'test/differential'
 const [name = '', ...options] = process.argv.slice(2)
 /** The program of a folder, if there is one. */
-const programOf = (folder) => ['main.ts', 'fuzz.ts'].map((file) => join(hostile, folder, file)).find((file) => existsSync(join(root, file)))
+const programOf = (folder) => {
+  const files = ['main.ts', 'fuzz.ts'].map((file) => join(hostile, folder, file))
+  return existsSync(join(root, hostile, folder, 'target.ts'))
+    ? join(hostile, 'harness/main.ts')
+    : files.find((file) => existsSync(join(root, file)))
+}
 const main = name === 'programs' ? join(differential, 'main.ts') : /^(?!harness$)[\w-]+$/.test(name) ? programOf(name) : undefined
 if (main === undefined) {
   const names = readdirSync(join(root, hostile)).filter((folder) => folder !== 'harness' && programOf(folder) !== undefined)
@@ -35,6 +40,6 @@ await bundle([main, ...children], bundles, options.includes('--guided') ? blockM
 const { status } = spawnSync(process.execPath, ['--enable-source-maps', join(bundles, main.replace(/\.ts$/, '.js')), ...options], {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, PTLITE_TEST_BUNDLES: bundles },
+  env: { ...process.env, PTLITE_TEST_BUNDLES: bundles, PTLITE_FUZZ_TARGET: name },
 })
 process.exit(status ?? 1)

@@ -1,3 +1,4 @@
+import { kinds } from '../../formats/registry.js'
 import { VERSION } from '../../runtime/version.js'
 import { bench } from './bench.js'
 import { codegen } from './codegen.js'
@@ -24,11 +25,9 @@ function overview(): string {
   const lines = Object.values(COMMANDS).map(
     ({ usage, help }) => `  ptlite ${usage.split(/ (?=\[|-)/)[0]!.padEnd(26)} ${help.split('\n')[0]}`,
   )
-  return `${WHAT_IT_DOES}\n\n${lines.join('\n')}\n\n${GENERAL.join('\n')}`
+  const models = kinds().map((kind) => `  ${kind}\n`)
+  return `Runs PyTorch's models:\n${models.join('')}\n${lines.join('\n')}\n\n${GENERAL.join('\n')}`
 }
-
-const WHAT_IT_DOES =
-  "Runs PyTorch's models: mobile modules (.ptl, .ff), TorchScript archives (.pt), programs of torch.export (.pt2) and ExecuTorch (.pte), and compiled ones (.ptlc)."
 
 /** What holds for all commands. */
 const GENERAL = [

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { openProgram, readProgram } from '../../formats/read.js'
-import { formats, writableFormats } from '../../formats/registry.js'
+import { extensionsText, formats, writableFormats } from '../../formats/registry.js'
 import { allSteps } from '../../formats/steps.js'
 import { withExplicitCounts } from '../../formats/writing/explicit-counts.js'
 import type { ObjectState, ProgramWriter } from '../../formats/writing/program-writer.js'
@@ -16,14 +16,20 @@ import { reportBeside, writeFile } from './write-file.js'
 
 /** ptlite convert: writes what a file holds as a mobile module. */
 export const convert: Command = {
-  usage: `convert MODEL -o OUT.ptl|OUT.ff [--eval] ${OPS_USAGE}`,
-  help: `Writes a model (.pt, .pt2, .pte, .ptl or .ff) as a mobile module: a flatbuffer where the name ends in .ff, else a zip.
+  get usage() {
+    const outputs = writableFormats().map(({ extension }) => `OUT${extension}`)
+    return `convert MODEL -o ${outputs.join('|')} [--eval] ${OPS_USAGE}`
+  },
+  get help() {
+    return `Writes a model (${extensionsText()}) as a mobile module.
 
+The end of the name says as which, ${extensionsText(({ write }) => write !== undefined)}; without one of them it is a zip.
 PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .pt2 that are symbols stay so.
 
   -o, --output FILE   where the mobile module goes
 ${EVAL_HELP}
-${OPS_HELP}`,
+${OPS_HELP}`
+  },
 
   async run(args) {
     const { values, positionals } = parse({

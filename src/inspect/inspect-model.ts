@@ -4,7 +4,6 @@ import { type ByteSource, openSource } from '../../formats/containers/bytes.js'
 import { OpenedFile } from '../../formats/containers/opened-file.js'
 import { readSummaries } from '../../formats/ptlc/read.js'
 import { readProgram } from '../../formats/read.js'
-import { containerOf } from '../../formats/container-names.js'
 import { formatOf, type PlanFormat, type ProgramFormat } from '../../formats/registry.js'
 import type { ReadLimits } from '../../formats/reading/read-options.js'
 import { stepByStep } from '../../formats/steps.js'
@@ -67,7 +66,7 @@ async function reportOf(source: ByteSource, limits: (Limits & ReadLimits) | unde
   }
 }
 
-function programReport({ size }: ByteSource, { name, extension }: ProgramFormat, program: Program): ModelReport {
+function programReport({ size }: ByteSource, { extension, container }: ProgramFormat, program: Program): ModelReport {
   const operators = operatorsOf(program)
   const parameters = listParameters(program).map(({ name, tensor }) => ({
     name,
@@ -78,7 +77,7 @@ function programReport({ size }: ByteSource, { name, extension }: ProgramFormat,
   const methods = program.functions.filter(({ className }) => className === program.root.typeName)
   return {
     format: extension,
-    container: containerOf(name),
+    container,
     bytes: size,
     bytecodeVersion: program.bytecodeVersion,
     operatorVersion: program.operatorVersion,
@@ -125,7 +124,7 @@ function plansReport(source: ByteSource, format: PlanFormat): ModelReport {
     }))
     return {
       format: format.extension,
-      container: containerOf(format.name),
+      container: format.container,
       bytes: source.size,
       bytecodeVersion: about.bytecodeVersion,
       operatorVersion: about.operatorVersion,

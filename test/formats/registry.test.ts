@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { isModelFile } from '../../serve/src/repository/names.js'
 import { openSource } from '../../formats/containers/bytes.js'
 import { OpenedFile } from '../../formats/containers/opened-file.js'
-import { findFormat, formatOf, labelOf, formats } from '../../formats/registry.js'
+import { extensionsText, findFormat, formatOf, formats, kinds, labelOf, withoutExtension } from '../../formats/registry.js'
 import { PtliteError } from '../../runtime/error.js'
 import { fixturePath } from '../module/fixtures.js'
 import { zip } from '../module/zip-writer.js'
@@ -64,4 +65,22 @@ t.test('each format that can be run has a folder with its reader, and a name and
   for (const { name } of formats()) t.ok(existsSync(`${root}formats/${name}/read.ts`), name)
   t.equal(new Set(formats().map(({ name }) => name)).size, formats().length)
   t.equal(new Set(formats().map(({ name }) => labelOf(name))).size, formats().length)
+})
+
+t.test('texts name the ends of all formats, and packages beside the library know them', async (t) => {
+  t.equal(extensionsText(), '.ptl, .pt2, .pt, .ff or .pte')
+  t.equal(
+    extensionsText(({ name }) => name === 'ff'),
+    '.ff',
+  )
+  t.strictSame([kinds()[0], kinds().at(-1)], ['mobile modules (.ptl, .ff)', 'compiled models (.ptlc)'])
+  t.equal(withoutExtension('a.b.pth'), 'a.b')
+  t.equal(withoutExtension('a.bpte'), 'a')
+  t.equal(withoutExtension('a.onnx'), 'a.onnx')
+  const page = readFileSync(`${root}page/src/model/page.js`, 'utf8')
+  for (const { name, extension, otherExtensions = [], fuzz } of formats()) {
+    t.ok(existsSync(`${root}test/hostile/${fuzz}/target.ts`), `what fuzzes ${name}`)
+    t.ok(page.includes(`['${extension}',`), `the page knows ${extension}`)
+    for (const end of [extension, ...otherExtensions]) t.ok(isModelFile(`model${end}`), `servers know ${end}`)
+  }
 })

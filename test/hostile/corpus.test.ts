@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { filesTarget } from './files/target.js'
+import { target as filesTarget } from './files/target.js'
 import { codeOf, runModule } from './files/run-module.js'
 import { mutantOf } from './harness/mutant.js'
 import { readTree, writeTree } from './mutate/flat-tree.js'

@@ -24,6 +24,7 @@ const KINDS = [
   ['.ff', 'PyTorch Mobile, flatbuffer'],
   ['.pt', 'TorchScript'],
   ['.pt2', 'torch.export'],
+  ['.pte', 'ExecuTorch'],
   ['.ptlc', 'compiled by ptlite'],
 ]
 

@@ -29,7 +29,7 @@ function fixtures(): Base[] {
 }
 
 /** Model files: archives with their pickles and code, and flatbuffers. */
-export function filesTarget(): Target {
+export function target(): Target {
   const bases = [...fixtures(), { name: 'instructions', bytes: instructionsModel() }]
   const table: KnownOperator[] = operators().map(({ name, overload, schema }) => ({ name, overload, ...countsOf(schema) }))
   const changes = moduleChanges(table)

@@ -16,7 +16,7 @@ import {
 } from './job.js'
 import { type Mutant, mutantOf } from './mutant.js'
 import type { Base } from './target.js'
-import { TARGETS } from './targets.js'
+import { targetOf } from './targets.js'
 import { mix, Random } from '../random.js'
 
 const job = JSON.parse(process.argv[2]!) as Job
@@ -28,7 +28,7 @@ const REPORT = 256
 /** Mutants that others are made of. */
 const MAX_KEPT = 2000
 
-const target = await TARGETS[job.target]!()
+const target = await targetOf(job.target)
 const coverage = job.guided ? Coverage.open() : null
 const currentFile = openSync(join(folder, CURRENT), 'w')
 const bytesFile = openSync(join(folder, CURRENT_BYTES), 'w')

@@ -1,10 +1,11 @@
+import { formats } from '../../../formats/registry.js'
 import type { Target } from './target.js'
 
-/** What can be fuzzed with this harness, by name. */
-export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
-  files: async () => (await import('../files/target.js')).filesTarget(),
-  pt2: async () => (await import('../pt2/target.js')).pt2Target(),
-  pte: async () => (await import('../pte/target.js')).pteTarget(),
-  web: async () => await (await import('../web/target.js')).webTarget(),
-  ptlc: async () => await (await import('../ptlc/target.js')).ptlcTarget(),
+/** Folders with what can be fuzzed with this harness: those of formats, and the readers in the library for browsers. */
+export const TARGETS: readonly string[] = [...new Set(formats().map(({ fuzz }) => fuzz)), 'web']
+
+/** What the folder says how to fuzz. */
+export async function targetOf(name: string): Promise<Target> {
+  const { target } = (await import(`../${name}/target.ts`)) as { readonly target: () => Target | Promise<Target> }
+  return target()
 }

@@ -8,7 +8,7 @@ import { mutateExported } from '../mutate/exported.js'
 import { mutateZip, partsOf, zipOf } from '../mutate/zip.js'
 
 /** Programs of torch.export: the archive, its JSON texts, the nodes, expressions and tensors in them. */
-export function pt2Target(): Target {
+export function target(): Target {
   const bases = PROGRAMS.flatMap((program) =>
     formsOf(program).map((form) => {
       const name = `${program}.${form}`

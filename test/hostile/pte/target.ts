@@ -7,7 +7,7 @@ import { mutateBytes } from '../mutate/bytes.js'
 import { mutateWords } from '../mutate/words.js'
 
 /** Programs of ExecuTorch: headers and segments, values and instructions, and the graphs of delegates in them. */
-export function pteTarget(): Target {
+export function target(): Target {
   const bases = PROGRAMS.map((name) => ({ name, bytes: readFileSync(fixturePath(`${name}.pte`)) }))
   const calls = ({ name }: Base) => readCalls(name).calls.map(({ method, args }) => ({ method, args: () => args.map(inputOf) }))
   return {

@@ -39,7 +39,7 @@ async function compiled(name: string): Promise<Base[]> {
 }
 
 /** Files of plans, compiled from small models: their container, header, frames, addresses, buffers and constants. */
-export async function ptlcTarget(): Promise<Target> {
+export async function target(): Promise<Target> {
   const bases: Base[] = []
   for (const name of MODELS) bases.push(...(await compiled(name)))
   return {

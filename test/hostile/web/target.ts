@@ -2,7 +2,7 @@ import type { Module } from '../../../src/index.js'
 import { webLibrary } from '../../support/web.js'
 import { callsOf, disposeAll } from '../files/calls.js'
 import { codeOf } from '../files/run-module.js'
-import { filesTarget } from '../files/target.js'
+import { target as filesTarget } from '../files/target.js'
 import type { Target } from '../harness/target.js'
 
 /** Loops of mutants are given up soon: whether they end is of no interest. */
@@ -10,7 +10,7 @@ const MAX_ITERATIONS = 300
 const MAX_CALLS = 2
 
 /** Model files in the library for browsers, whose kernels would trap where others end the process. */
-export async function webTarget(): Promise<Target> {
+export async function target(): Promise<Target> {
   const { loadModule } = await webLibrary()
   return {
     ...filesTarget(),

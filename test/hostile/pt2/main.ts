@@ -1,3 +1,0 @@
-import { fuzzCommand } from '../harness/command.js'
-
-await fuzzCommand('pt2')

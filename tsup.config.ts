@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Options } from 'tsup'
 import { readKernels } from './codegen/generate.js'
-import { constantFields } from './selective-build/build/constants.js'
-import { rewriteConstants } from './selective-build/build/rewrite.js'
+import { constantFields, rewriteConstants } from './scripts/parts/numbers.js'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 
@@ -49,7 +48,7 @@ export default defineConfig([
     ...common,
     entry: { 'build-selected': 'src/cli/selective-build-main.ts' },
     format: ['esm'],
-    external: ['esbuild', 'terser', 'typescript'],
+    external: ['esbuild', 'rollup', 'terser'],
   },
   // what commands read pictures by
   { ...common, entry: { decoders: 'src/cli/decoders.ts' }, format: ['cjs'], noExternal: ['jpeg-js', 'pngjs'] },

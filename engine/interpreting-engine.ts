@@ -13,6 +13,7 @@ import type { Value } from '../runtime/tensor/value.js'
 import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
 import type { ScriptModule } from '../interpreter/script-module.js'
 import { stateOf } from './module-state.js'
+import * as features from '../runtime/features.js'
 
 /** What every engine with a program has, however the code is run. */
 export abstract class InterpretingEngine implements Engine {
@@ -32,6 +33,8 @@ export abstract class InterpretingEngine implements Engine {
   }
 
   get missing(): readonly MissingOperator[] {
+    // builds without advice load no model that lacks any
+    if (!features.advice) return []
     return (this.lacking ??= missingOf(this.script.functions, this.script.root.typeName))
   }
 

@@ -12,6 +12,8 @@ import { PlanEngine } from './plan-engine.js'
 import type { ProgramEngine } from './program-engine.js'
 import { incompatibility, levelsOfPlans, originalBeside } from './original.js'
 import { passOptions } from './pass-options.js'
+import * as features from '../runtime/features.js'
+import { absent } from '../runtime/error.js'
 
 /** Why plans are not what the caller asks for; null where they are. */
 function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | null {
@@ -24,6 +26,10 @@ function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | n
  * used. Throws INVALID_FILE or UNSUPPORTED_FILE.
  */
 export function loadPlans(source: ByteSource, format: PlanFormat, options: LoadOptions): Engine {
+  if (!features.ptlc) {
+    source.close()
+    throw absent('the reader of .ptlc files', 'UNSUPPORTED_FILE')
+  }
   const time = new TimeLimit('loading the module', options.limits?.milliseconds ?? READING_MILLISECONDS)
   return time.within(() => loadNow(source, format, options))
 }

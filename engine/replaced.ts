@@ -4,9 +4,11 @@ import type { OriginalFile } from '../formats/ptlc/module.js'
 import { PtliteError } from '../runtime/error.js'
 import { openSource } from '../formats/containers/bytes.js'
 import { fingerprintOf } from './fingerprint.js'
+import * as features from '../runtime/features.js'
 
 /** How a file differs from the model that plans were made from, all of which is read; null where it does not. */
 export function differenceOf(path: string, { originalBytes, sha256: expected }: OriginalFile): string | null {
+  if (!features.interpreter) return null
   let found: string
   try {
     const { size } = statSync(path)
@@ -20,7 +22,7 @@ export function differenceOf(path: string, { originalBytes, sha256: expected }: 
 
 /** The same by size and fingerprint; null also where there is no such file. */
 export function quickDifferenceOf(path: string, { originalBytes, fingerprint }: OriginalFile): string | null {
-  if (!existsSync(path)) return null
+  if (!features.interpreter || !existsSync(path)) return null
   try {
     const source = openSource(path)
     try {

@@ -3,6 +3,7 @@ import type { PtliteError } from '../runtime/error.js'
 import type { OpenedFile } from './containers/opened-file.js'
 import type { ZipArchive } from './containers/zip/archive.js'
 import { describeProtobuf } from './recognize-protobuf.js'
+import * as features from '../runtime/features.js'
 
 /** Bytes that are looked at, beside what fields say where others stand. */
 const LOOKED_AT = 1024
@@ -47,6 +48,7 @@ const PICKLED_MODULE =
  * content tells, a little of which is read. `expected` begins the messages for files of no format at all.
  */
 export function recognize(file: OpenedFile, expected: string): PtliteError | undefined {
+  if (!features.advice) return undefined
   const { source, zip } = file
   const path = source.path ?? 'model'
   if (zip !== null) return recognizeZip(zip, path)

@@ -9,13 +9,15 @@ import { read as readPtl } from './ptl/read.js'
 import { writePtl } from './ptl/write.js'
 import { PLAN_MAGIC } from './ptlc/magic.js'
 import { type AheadHeader, read as readPtlc } from './ptlc/read.js'
-import type { ProgramReader } from './reading/parsed.js'
+import type { ProgramReader, Reading } from './reading/parsed.js'
 import { refuse } from './refuse.js'
 import { read as readTorchscript } from './torchscript/read.js'
 import type { ProgramWriter } from './writing/program-writer.js'
+import * as features from '../runtime/features.js'
+import { absent } from '../runtime/error.js'
 
 interface Row {
-  /** Of its folder beside this file, and in selective builds of the feature `loader:NAME`, without which `read.ts` in there is left out. */
+  /** Of its folder beside this file, and in runtime/features.ts, without which a build has no reader of them. */
   readonly name: string
   /** The end of the names of its files. */
   readonly extension: string
@@ -49,6 +51,11 @@ export interface PlanFormat extends Row {
 
 export type Format = ProgramFormat | PlanFormat
 
+/** In the place of the reader of a format, of programs or of plans, that a build is without. */
+function absentReader(_file: unknown, reading?: Reading): never {
+  throw absent(`the reader of ${reading === undefined ? 'this format' : `${reading.format} files`}`, 'UNSUPPORTED_FILE')
+}
+
 /** All formats; a file is of the first one that it matches. */
 const FORMATS: readonly Format[] = [
   {
@@ -59,8 +66,8 @@ const FORMATS: readonly Format[] = [
     fuzz: 'files',
     holds: 'program',
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
-    read: readPtl,
-    write: writePtl,
+    read: features.ptl ? readPtl : absentReader,
+    ...(features.writers ? { write: writePtl } : {}),
   },
   {
     name: 'pt2',
@@ -71,7 +78,7 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     // the second record is of versions that the reader refuses with advice
     matches: ({ zip }) => zip !== null && ['archive_format', 'serialized_exported_program.json'].some((record) => zip.holds(record)),
-    read: readPt2,
+    read: features.pt2 ? readPt2 : absentReader,
   },
   {
     name: 'torchscript',
@@ -82,7 +89,7 @@ const FORMATS: readonly Format[] = [
     fuzz: 'files',
     holds: 'program',
     matches: ({ zip }) => zip?.holds('constants.pkl') === true,
-    read: readTorchscript,
+    read: features.torchscript ? readTorchscript : absentReader,
   },
   {
     name: 'ff',
@@ -92,8 +99,8 @@ const FORMATS: readonly Format[] = [
     fuzz: 'files',
     holds: 'program',
     matches: ({ head }) => head.startsWith('PTMF', 4),
-    read: readFf,
-    write: writeFf,
+    read: features.ff ? readFf : absentReader,
+    ...(features.writers ? { write: writeFf } : {}),
   },
   {
     name: 'pte',
@@ -105,7 +112,7 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     // the second is a program with its test cases
     matches: ({ head }) => head.startsWith('ET12', 4) || head.startsWith('BP08', 4),
-    read: readPte,
+    read: features.pte ? readPte : absentReader,
     dataExtension: '.ptd',
   },
   {
@@ -116,7 +123,7 @@ const FORMATS: readonly Format[] = [
     fuzz: 'ptlc',
     holds: 'plans',
     matches: ({ head }) => head === PLAN_MAGIC,
-    read: readPtlc,
+    read: features.ptlc ? readPtlc : absentReader,
   },
 ]
 

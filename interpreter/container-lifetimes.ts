@@ -3,17 +3,19 @@ import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, type Value } from '../runtime/tensor/value.js'
 import { retain } from './lifetime.js'
 import type { Run } from './run-state.js'
+import * as features from '../runtime/features.js'
 
 /** What the loop does for values that hold others. */
 
 /** A value that a register holds from now on. */
 export function pinStored(value: Value, run: Run): void {
-  if (typeof value === 'object' && value !== null && !(value instanceof Tensor || value instanceof ScriptObject)) run.lifetimes.pin(value)
+  if (features.containers && typeof value === 'object' && value !== null && !(value instanceof Tensor || value instanceof ScriptObject))
+    run.lifetimes.pin(value)
 }
 
 /** A result of an operator that is no tensor. */
 export function retainResult(value: Value, argc: number, run: Run): void {
-  if (typeof value !== 'object' || value === null) return
+  if (!features.containers || typeof value !== 'object' || value === null) return
   if (value instanceof CustomObject || value instanceof ScriptObject || value instanceof Map) {
     pinArguments(argc, run)
     for (const t of run.scope.created) run.lifetimes.pin(t)

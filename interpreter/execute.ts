@@ -14,6 +14,7 @@ import { cannotRun } from '../program/unknown-instruction.js'
 import type { Run } from './run-state.js'
 import { collect, isCrowded, pinArguments, pinStored, retainResult } from './container-lifetimes.js'
 import { profilerOf, recorderOf, TRAP, trapHandler } from './watchers.js'
+import * as features from '../runtime/features.js'
 
 /** Calls of functions inside functions; deeper recursion is an error of the model. Each takes room on the stack of JavaScript. */
 const MAX_DEPTH = 1000
@@ -131,88 +132,6 @@ export function execute(
           call(run.program.functions[x]!, stack, run, fn, pc)
           pc += 3
           continue
-        case Opcode.INTERFACE_CALL:
-          use(run, pc + 3 - from)
-          from = pc + 3
-          call(step.findInterfaceMethod(run.program, stack, constants[x]!, code[pc + 2]!), stack, run, fn, pc)
-          pc += 3
-          continue
-        case Opcode.GET_ATTR: {
-          const object = step.toObject(values[stack.top - 1]!)
-          if (x >= object.slots.length) step.noSlot(object, x)
-          recorderOf(run)?.attributeRead(object, x)
-          values[stack.top - 1] = object.slots[x]!
-          pc += 3
-          continue
-        }
-        case Opcode.SET_ATTR: {
-          const value = values[--stack.top]!
-          const object = step.toObject(values[--stack.top]!)
-          run.lifetimes.pin(value)
-          recorderOf(run)?.attributeWritten(object, x, fn, pc)
-          step.setAttribute(run.program, object, x, value)
-          pc += 3
-          continue
-        }
-        case Opcode.LIST_UNPACK:
-          step.unpackList(stack, x)
-          pc += 3
-          continue
-        case Opcode.TUPLE_CONSTRUCT:
-          step.construct(stack, x, (items) => new Tuple(items))
-          pc += 3
-          continue
-        case Opcode.NAMED_TUPLE_CONSTRUCT: {
-          const { fields } = fn.types[x]!
-          step.construct(stack, code[pc + 2]!, (items) => new Tuple(items, fields))
-          pc += 3
-          continue
-        }
-        case Opcode.LIST_CONSTRUCT:
-          step.constructList(stack, fn.types[x]!, code[pc + 2]!)
-          pc += 3
-          continue
-        case Opcode.DICT_CONSTRUCT: {
-          recorderOf(run)?.settles(stack, code[pc + 2]!)
-          const dict = step.constructDict(stack, code[pc + 2]!)
-          run.lifetimes.pin(dict)
-          pc += 3
-          continue
-        }
-        case Opcode.CREATE_OBJECT:
-          growBy(0)
-          values[stack.top++] = run.program.createObject(fn.source.types[x]!)
-          recorderOf(run)?.objectCreated(values[stack.top - 1]!)
-          pc += 3
-          continue
-        case Opcode.ISINSTANCE: {
-          recorderOf(run)?.settles(stack, 1)
-          const v = values[stack.top - 1]!
-          const is = step.isInstance(v, fn.types, x, code[pc + 2]!)
-          drop(v, run.lifetimes)
-          values[stack.top - 1] = is
-          pc += 3
-          continue
-        }
-        case Opcode.TUPLE_SLICE:
-          step.sliceTuple(stack, x, code[pc + 2]!, run.lifetimes)
-          pc += 3
-          continue
-        case Opcode.TUPLE_INDEX:
-          recorderOf(run)?.settles(stack, 1)
-          step.indexTuple(stack, run.lifetimes)
-          pc += 3
-          continue
-        case Opcode.RAISE_EXCEPTION:
-          raise(values[stack.top - 2]!, values[stack.top - 1]!)
-        case Opcode.DICT_INDEX:
-          recorderOf(run)?.settles(stack, 1)
-          step.indexDict(stack)
-          pc += 3
-          continue
-        case Opcode.UNCHECKED_CAST:
-          pc += 3
-          continue
         case Opcode.__IS__:
         case Opcode.__ISNOT__: {
           recorderOf(run)?.settles(stack, 2)
@@ -225,14 +144,6 @@ export function execute(
           pc += 3
           continue
         }
-        case Opcode.UN_INITIALIZED:
-          values[stack.top++] = null
-          pc += 3
-          continue
-        case Opcode.FORMAT:
-          runOperator(fn.promoted.get(code[pc]!)!, x, stack, run, 1, fn, pc)
-          pc += 3
-          continue
         case Opcode.DEVICE:
         case Opcode.DTYPE:
         case Opcode.DIM:
@@ -254,19 +165,114 @@ export function execute(
           pc += 3
           continue
         }
-        case Opcode.WARN: {
-          drop(values[--stack.top]!, run.lifetimes)
-          run.program.warn(messageText(values[--stack.top]!))
-          recorderOf(run)?.refuse('warns', fn, pc)
-          pc += 3
-          continue
-        }
         default:
-          if (trapHandler !== null && code[pc] === TRAP) {
+          if (features.compiler && trapHandler !== null && code[pc] === TRAP) {
             trapHandler(code, pc)
             continue
           }
-          throw cannotRun(code[pc]!)
+          if (!features.structures) throw cannotRun(code[pc]!)
+          // what makes containers and objects, or takes something out of them
+          switch (code[pc]) {
+            case Opcode.INTERFACE_CALL:
+              use(run, pc + 3 - from)
+              from = pc + 3
+              call(step.findInterfaceMethod(run.program, stack, constants[x]!, code[pc + 2]!), stack, run, fn, pc)
+              pc += 3
+              continue
+            case Opcode.GET_ATTR: {
+              const object = step.toObject(values[stack.top - 1]!)
+              if (x >= object.slots.length) step.noSlot(object, x)
+              recorderOf(run)?.attributeRead(object, x)
+              values[stack.top - 1] = object.slots[x]!
+              pc += 3
+              continue
+            }
+            case Opcode.SET_ATTR: {
+              const value = values[--stack.top]!
+              const object = step.toObject(values[--stack.top]!)
+              run.lifetimes.pin(value)
+              recorderOf(run)?.attributeWritten(object, x, fn, pc)
+              step.setAttribute(run.program, object, x, value)
+              pc += 3
+              continue
+            }
+            case Opcode.LIST_UNPACK:
+              step.unpackList(stack, x)
+              pc += 3
+              continue
+            case Opcode.TUPLE_CONSTRUCT:
+              step.construct(stack, x, (items) => new Tuple(items))
+              pc += 3
+              continue
+            case Opcode.NAMED_TUPLE_CONSTRUCT: {
+              const { fields } = fn.types[x]!
+              step.construct(stack, code[pc + 2]!, (items) => new Tuple(items, fields))
+              pc += 3
+              continue
+            }
+            case Opcode.LIST_CONSTRUCT:
+              step.constructList(stack, fn.types[x]!, code[pc + 2]!)
+              pc += 3
+              continue
+            case Opcode.DICT_CONSTRUCT: {
+              recorderOf(run)?.settles(stack, code[pc + 2]!)
+              const dict = step.constructDict(stack, code[pc + 2]!)
+              run.lifetimes.pin(dict)
+              pc += 3
+              continue
+            }
+            case Opcode.CREATE_OBJECT:
+              growBy(0)
+              values[stack.top++] = run.program.createObject(fn.source.types[x]!)
+              recorderOf(run)?.objectCreated(values[stack.top - 1]!)
+              pc += 3
+              continue
+            case Opcode.ISINSTANCE: {
+              recorderOf(run)?.settles(stack, 1)
+              const v = values[stack.top - 1]!
+              const is = step.isInstance(v, fn.types, x, code[pc + 2]!)
+              drop(v, run.lifetimes)
+              values[stack.top - 1] = is
+              pc += 3
+              continue
+            }
+            case Opcode.TUPLE_SLICE:
+              step.sliceTuple(stack, x, code[pc + 2]!, run.lifetimes)
+              pc += 3
+              continue
+            case Opcode.TUPLE_INDEX:
+              recorderOf(run)?.settles(stack, 1)
+              step.indexTuple(stack, run.lifetimes)
+              pc += 3
+              continue
+            case Opcode.RAISE_EXCEPTION:
+              raise(values[stack.top - 2]!, values[stack.top - 1]!)
+            case Opcode.DICT_INDEX:
+              recorderOf(run)?.settles(stack, 1)
+              step.indexDict(stack)
+              pc += 3
+              continue
+            case Opcode.UNCHECKED_CAST:
+              pc += 3
+              continue
+            case Opcode.UN_INITIALIZED:
+              values[stack.top++] = null
+              pc += 3
+              continue
+            case Opcode.FORMAT:
+              runOperator(fn.promoted.get(code[pc]!)!, x, stack, run, 1, fn, pc)
+              pc += 3
+              continue
+            case Opcode.WARN: {
+              drop(values[--stack.top]!, run.lifetimes)
+              run.program.warn(messageText(values[--stack.top]!))
+              recorderOf(run)?.refuse('warns', fn, pc)
+              pc += 3
+              continue
+            }
+            default:
+              throw cannotRun(code[pc]!)
+          }
       }
     }
   } catch (error) {

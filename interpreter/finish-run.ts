@@ -3,6 +3,7 @@ import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { reachable } from '../program/reach.js'
 import type { Run } from './run-state.js'
+import * as features from '../runtime/features.js'
 
 /** Leaves results to the caller and what was put into arguments to the garbage collector, and notes what attributes hold. */
 export function finishRun(run: Run, result: Value, args: readonly Value[]): void {
@@ -16,6 +17,10 @@ export function finishRun(run: Run, result: Value, args: readonly Value[]): void
 }
 
 function settleRun({ program, lifetimes, roots }: Run, result: Value, args: readonly Value[]): void {
+  if (!features.containers) {
+    if (result instanceof Tensor) result.storage.watch()
+    return
+  }
   const outputs = reachable([result])
   for (const t of outputs) t.storage.watch()
   const { root } = program

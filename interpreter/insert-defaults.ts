@@ -1,9 +1,12 @@
 import type { LinkedOperator } from '../program/linked.js'
 import type { Stack } from '../runtime/tensor/stack.js'
 import { noteUse } from '../runtime/used.js'
+import * as features from '../runtime/features.js'
+import { absent } from '../runtime/error.js'
 
 /** Puts the defaults of arguments that code leaves out on the stack, before those for `out`. */
 export function insertDefaults(op: LinkedOperator, stack: Stack): void {
+  if (!features.defaults) throw absent('the default of an argument', 'MISSING_OPERATOR')
   noteUse('defaults')
   const { values } = stack
   const defaults = op.defaults!

@@ -2,6 +2,7 @@ import { pace } from '../runtime/pace.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../runtime/tensor/value.js'
 import { elementsOf, reachable } from '../program/reach.js'
+import * as features from '../runtime/features.js'
 
 /**
  * When memory goes back. Registers and stack slots count the tensors they hold (`uses`); the last holder to go
@@ -36,6 +37,7 @@ export class Lifetimes {
 
   /** Settles the containers where they are more than `most`, so that they are not walked through time and again. */
   private pinContents(value: object & Value, most: number): void {
+    if (!features.containers) return
     const seen = new Set<object>()
     const pending: Value[] = [value]
     while (pending.length > 0) {
@@ -56,6 +58,7 @@ export class Lifetimes {
 
   /** One more holder of a list or tuple and of those in it (1), or one less (-1). Where they are too many they are pinned. */
   count(container: object & Value, by: 1 | -1): void {
+    if (!features.containers) return
     const items = countedItems(container)
     if (items === null) return
     // not in the middle: what is counted is counted whole
@@ -66,6 +69,7 @@ export class Lifetimes {
 
   /** False where there are too many. */
   private countItems(items: readonly Value[], by: 1 | -1, levels: number): boolean {
+    if (!features.containers) return true
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!
       if (typeof item !== 'object' || item === null) continue

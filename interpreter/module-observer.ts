@@ -1,5 +1,6 @@
 import type { LinkedFunction } from '../program/linked.js'
 import type { ScriptModule } from './script-module.js'
+import * as features from '../runtime/features.js'
 
 /** Is told of every module that is loaded or called. */
 export interface ModuleObserver {
@@ -13,7 +14,7 @@ export let moduleObserver: ModuleObserver | null = null
 
 /** While it is so, calls must be interpreted: a replayed plan does not say what it does. */
 export function modulesObserved(): boolean {
-  return moduleObserver !== null
+  return features.compiler && moduleObserver !== null
 }
 
 export function observeModules(other: ModuleObserver | null): void {

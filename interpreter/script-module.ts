@@ -15,6 +15,7 @@ import { tensorAttributes } from '../program/attributes.js'
 import { setTraining, trainingModes } from '../program/training.js'
 import type { Program } from '../program/program.js'
 import { moduleObserver } from './module-observer.js'
+import * as features from '../runtime/features.js'
 
 /** Bytes that are open already. */
 interface OpenFile {
@@ -57,9 +58,14 @@ export class ScriptModule implements ProgramInstance {
 
   /** Links and verifies the functions of its file, before its state is read. */
   link(codes: readonly FunctionCode[], operatorVersion: number): void {
-    const functions = (this.functions = linkFunctions(codes, operatorVersion, this.namedTuples, this.options.strict !== true))
+    const functions = (this.functions = linkFunctions(
+      codes,
+      operatorVersion,
+      this.namedTuples,
+      features.advice && this.options.strict !== true,
+    ))
     for (const fn of functions) verifyFunction(fn, functions)
-    if (moduleObserver !== null) moduleObserver.functions(functions)
+    if (features.compiler && moduleObserver !== null) moduleObserver.functions(functions)
   }
 
   /** Fills `object` by running a `__setstate__` of its file on `state`. */
@@ -72,12 +78,12 @@ export class ScriptModule implements ProgramInstance {
   complete(file: Program): void {
     this.hold(file)
     try {
-      if (this.options.strict === undefined) refuseUseless(this.functions, file.root.typeName)
+      if (features.advice && this.options.strict === undefined) refuseUseless(this.functions, file.root.typeName)
     } catch (error) {
       file.close()
       throw error
     }
-    if (moduleObserver !== null) moduleObserver.module(this)
+    if (features.compiler && moduleObserver !== null) moduleObserver.module(this)
   }
 
   /** A module whose functions and state are in memory already, verified and set up by another thread. */
@@ -137,7 +143,7 @@ export class ScriptModule implements ProgramInstance {
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
     this.checkAlive()
-    if (moduleObserver !== null) {
+    if (features.compiler && moduleObserver !== null) {
       moduleObserver.functions(this.functions)
       moduleObserver.module(this)
     }

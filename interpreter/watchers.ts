@@ -1,6 +1,7 @@
 import type { Profiler } from './profile.js'
 import type { RunRecorder } from './recorder.js'
 import type { Run } from './run-state.js'
+import * as features from '../runtime/features.js'
 
 /** Who watches a run, for the loop. */
 
@@ -18,9 +19,9 @@ export function setTrapHandler(handler: TrapHandler | null): void {
 }
 
 export function recorderOf(run: Run): RunRecorder | null {
-  return run.recorder
+  return features.compiler ? run.recorder : null
 }
 
 export function profilerOf(run: Run): Profiler | null {
-  return run.profiler
+  return features.compiler ? run.profiler : null
 }

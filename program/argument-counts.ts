@@ -1,8 +1,9 @@
-import { PtliteError } from '../runtime/error.js'
+import { absent, PtliteError } from '../runtime/error.js'
 import { earlierCounts, missingValues, otherCounts } from '../runtime/operators/table/generated/argument-history.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type Call, CodeReading } from './code-reading.js'
 import type { LinkedFunction, LinkedOperator } from './linked.js'
+import * as features from '../runtime/features.js'
 
 /*
  * Files of bytecode version 4 and 5 hold every argument that an operator had when they were written, and do not say how many: an operator that gained
@@ -20,6 +21,8 @@ const MAX_STEPS = 1 << 22
  * too many to try. Code that cannot be read in any comes back as it is, for the verifier to say why.
  */
 export function withArgumentCounts(functions: readonly LinkedFunction[]): readonly LinkedFunction[] {
+  if (!features.argumentCounts)
+    throw absent('what finds the numbers of arguments that bytecode of version 4 and 5 leaves out', 'UNSUPPORTED_FILE')
   const search = new Search(functions)
   const reading = search.reading(known, true) ?? search.reading(known, false) ?? search.reading(possible, true)
   if (reading === null) return functions

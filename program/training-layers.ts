@@ -6,6 +6,7 @@ import { stackEffect } from './stack-effect.js'
 import type { LinkedFunction, LinkedOperator } from './linked.js'
 import { modulesOf, TRAINING } from './training.js'
 import { argumentCount } from './verifier.js'
+import * as features from '../runtime/features.js'
 
 /** A module that is in training mode and goes by it. */
 export interface TrainingLayer {
@@ -38,6 +39,7 @@ interface State {
  * counted. Empty, after a look at the attributes, for a model that is not in training mode.
  */
 export function layersInTraining(functions: readonly LinkedFunction[], root: ScriptObject, plain?: ReadonlySet<string>): TrainingLayer[] {
+  if (!features.advice) return []
   const inTraining = new Set<ScriptObject>()
   for (const object of modulesOf(root, plain)) if (object.slots[object.names.indexOf(TRAINING)] === true) inTraining.add(object)
   return inTraining.size === 0 ? [] : new Search(functions, root, inTraining).layers()

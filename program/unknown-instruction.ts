@@ -1,9 +1,12 @@
-import { PtliteError } from '../runtime/error.js'
+import { absent, PtliteError } from '../runtime/error.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { FunctionCode } from './code.js'
 import { unexpected } from './file-error.js'
+import { PLAIN } from './generated/plain-opcodes.js'
+import { OPCODE_NAMES } from './opcodes.js'
+import * as features from '../runtime/features.js'
 
-/* Instructions that there are not. Selective builds say of others that they leave them out. */
+/* Instructions that there are not, or that a build leaves out. */
 
 /** An opcode that the interpreter came to, though the verifier lets none pass that it has not got. */
 export function cannotRun(opcode: number): PtliteError {
@@ -18,4 +21,18 @@ export function unknownOpcode({ name }: FunctionCode, pc: number, instruction: s
 /** A name in a file. */
 export function unknownInstruction(name: Value): PtliteError {
   return unexpected('the name of an instruction', name)
+}
+
+/** Whether an instruction makes a container or an object, or takes something out of one; constants that are containers it may leave on the stack. */
+export function isOfStructures(name: string): boolean {
+  return !PLAIN.has(name) && name !== 'LOADC'
+}
+
+/** Throws MISSING_INSTRUCTION for code that a build without structures cannot run. */
+export function checkStructures({ code }: FunctionCode): void {
+  if (features.structures) return
+  for (let at = 0; at < code.length; at += 3) {
+    const name = OPCODE_NAMES[code[at]!]
+    if (name !== undefined && name !== '' && isOfStructures(name)) throw absent(`the instruction ${name}`, 'MISSING_INSTRUCTION')
+  }
 }

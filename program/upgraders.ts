@@ -1,10 +1,11 @@
-import { PtliteError } from '../runtime/error.js'
+import { absent, PtliteError } from '../runtime/error.js'
 import { isFloatScalar } from '../runtime/tensor/scalar.js'
 import { isFloating } from '../runtime/tensor/dtype.js'
 import type { Stack } from '../runtime/tensor/stack.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type LinkedOperator, standIn } from './linked.js'
+import * as features from '../runtime/features.js'
 
 /**
  * Operators that meant something else in older operator versions. A file of such a version gets the old meaning:
@@ -12,8 +13,6 @@ import { type LinkedOperator, standIn } from './linked.js'
  * interpreter, the same ones in 1.13 and 2.13; `aten::full`, which full TorchScript upgrades too, keeps today's meaning in mobile files.
  */
 export interface Upgrader {
-  /** Last operator version with the old meaning. */
-  readonly until: number
   /** How many arguments the old operator has. */
   readonly argCount: number
   /** Today's operators that it calls one of. */
@@ -25,7 +24,6 @@ export interface Upgrader {
 /** True division when any operand is floating point, else division of integers that truncates. */
 function divide(plain: string, withMode: string, argCount: number): Upgrader {
   return {
-    until: 3,
     argCount,
     uses: [plain, withMode],
     rewrite: (stack) => {
@@ -45,9 +43,8 @@ function isFloatingOperand(value: Value): boolean {
 }
 
 /** `steps` used to be optional: 100. It is the third argument. */
-function hundredSteps(name: string, until: number, argCount: number): Upgrader {
+function hundredSteps(name: string, argCount: number): Upgrader {
   return {
-    until,
     argCount,
     uses: [name],
     rewrite: (stack) => {
@@ -63,16 +60,29 @@ export const UPGRADERS: Readonly<Record<string, Upgrader>> = {
   'aten::div_.Tensor': divide('aten::div_.Tensor', 'aten::div_.Tensor_mode', 2),
   'aten::div_.Scalar': divide('aten::div_.Scalar', 'aten::div_.Scalar_mode', 2),
   'aten::div.out': divide('aten::div.out', 'aten::div.out_mode', 3),
-  'aten::linspace': hundredSteps('aten::linspace', 7, 7),
-  'aten::linspace.out': hundredSteps('aten::linspace.out', 7, 4),
-  'aten::logspace': hundredSteps('aten::logspace', 8, 8),
-  'aten::logspace.out': hundredSteps('aten::logspace.out', 8, 5),
+  'aten::linspace': hundredSteps('aten::linspace', 7),
+  'aten::linspace.out': hundredSteps('aten::linspace.out', 4),
+  'aten::logspace': hundredSteps('aten::logspace', 8),
+  'aten::logspace.out': hundredSteps('aten::logspace.out', 5),
 }
 
-/** The upgrader for an operator of a file, or undefined where its meaning is today's. `gelu` only gained a default. */
+/** Last operator versions with the old meaning. */
+const UNTIL: readonly (readonly [names: RegExp, version: number])[] = [
+  [/^aten::div_?\.(?:Tensor|Scalar|out)$/, 3],
+  [/^aten::linspace(?:\.out)?$/, 7],
+  [/^aten::logspace(?:\.out)?$/, 8],
+]
+
+/** Whether an operator ever had another meaning. */
+export function hasChanged(qualifiedName: string): boolean {
+  return UNTIL.some(([names]) => names.test(qualifiedName))
+}
+
+/** The upgrader for an operator of a file, or undefined where its meaning is today's. `gelu` only gained a default. Throws UNSUPPORTED_FILE where the build has none. */
 export function upgraderFor(qualifiedName: string, operatorVersion: number): Upgrader | undefined {
-  const upgrader = Object.hasOwn(UPGRADERS, qualifiedName) ? UPGRADERS[qualifiedName] : undefined
-  return upgrader !== undefined && operatorVersion <= upgrader.until ? upgrader : undefined
+  if (!UNTIL.some(([names, version]) => operatorVersion <= version && names.test(qualifiedName))) return undefined
+  if (!features.upgraders) throw absent(`${qualifiedName} of operator version ${operatorVersion}`, 'UNSUPPORTED_FILE')
+  return UPGRADERS[qualifiedName]
 }
 
 /**
@@ -86,7 +96,7 @@ export function upgradedOperator(
   link: (name: string) => LinkedOperator,
 ): LinkedOperator | undefined {
   const upgrader = upgraderFor(name, operatorVersion)
-  if (upgrader === undefined) return undefined
+  if (!features.upgraders || upgrader === undefined) return undefined
   const operators = upgrader.uses.map(link)
   const total = upgrader.argCount
   const given = argCount < 0 ? total : argCount

@@ -4,7 +4,7 @@ import type { FunctionCode } from './code.js'
 import { EFFECT_LETTERS, Opcode, OPERAND_LETTERS, OperandKind, StackEffect } from './generated/opcodes.js'
 import { column, OPCODE_NAMES } from './opcodes.js'
 import type { LinkedFunction } from './linked.js'
-import { unknownOpcode } from './unknown-instruction.js'
+import { checkStructures, unknownOpcode } from './unknown-instruction.js'
 import { pathVerifier } from './verify-paths.js'
 
 // numbers by opcode, which loops over tens of thousands of instructions are quickest with
@@ -34,6 +34,7 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
   const { operators, types, source } = fn
   const { code, constants, registerSize } = source
   const count = code.length / 3
+  checkStructures(source)
   pace(4 * count)
   if (count === 0 || !Number.isInteger(count)) throw wrong(source, 0, 'the function has no code')
   if (!(registerSize >= 0 && registerSize <= MAX_REGISTERS))

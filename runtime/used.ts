@@ -1,6 +1,9 @@
+import * as features from './features.js'
+
 /** Parts of the runtime that selective builds can be without, and whether they were in use since `resetUsed`: traces name those that were. */
 const used = {
   complex: false,
+  sparse: false,
   writes: false,
   halves: false,
   scalars: false,
@@ -14,7 +17,7 @@ export const USED_PARTS = Object.keys(used) as readonly UsedPart[]
 
 /** To be called where such a part begins. */
 export function noteUse(part: UsedPart): void {
-  used[part] = true
+  if (features.compiler) used[part] = true
 }
 
 export function resetUsed(): void {

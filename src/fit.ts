@@ -1,4 +1,4 @@
-import { PtliteError } from '../runtime/error.js'
+import { absent, PtliteError } from '../runtime/error.js'
 import type { Engine, MethodSignature } from '../engine/engine.js'
 import type { TypeNode } from '../program/types.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
@@ -8,6 +8,7 @@ import { checkList, reading } from '../runtime/tensor/check-arguments.js'
 import { type Input, mismatch } from './values/convert.js'
 import { parameterType, toTyped } from './values/coerce.js'
 import { adoptedTensor } from './values/foreign.js'
+import * as features from '../runtime/features.js'
 
 /** Fits arguments to what a method declares. */
 export class Parameters {
@@ -53,6 +54,7 @@ export class Parameters {
   }
 
   private valueAt(i: number, arg: Input): Value {
+    if (!features.coercion) throw absent(`${this.placeOf(i)}: an argument that is not a tensor`, 'INVALID_ARGUMENT')
     noteUse('arguments')
     const { parameters, namedTuples } = this.signature
     return toTyped(arg, (this.types[i] ??= parameterType(parameters[i]!.type, namedTuples)), this.placeOf(i))

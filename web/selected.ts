@@ -2,4 +2,3 @@
 export * from '../src/selected.js'
 export { kernelsReady as ready, setKernels } from '../runtime/native/wasm/library.js'
 export type { KernelFile, KernelFiles, KernelSource } from '../runtime/native/wasm/locate.js'
-export { messagesReady } from '../selective-build/absent/message-web.js'

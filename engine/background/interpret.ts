@@ -15,6 +15,7 @@ import { type CodeOnly, type Failure, fillMarks, type Reply } from './messages.j
 import type { Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
 import { BackgroundThread, NotBegun } from './thread.js'
+import * as features from '../../runtime/features.js'
 
 let thread: BackgroundThread | undefined
 let nextModule = 1
@@ -288,7 +289,7 @@ export class BackgroundInterpreter {
 
 /** null in builds that have no such thread. */
 export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter | null {
-  return new BackgroundInterpreter(script, passes)
+  return features.background ? new BackgroundInterpreter(script, passes) : null
 }
 
 /** Keeps the memory of all tensors in `values`, even if they are disposed, until the returned function is called. */

@@ -18,7 +18,6 @@ try {
   const files = [
     ['handler.mjs', handler],
     ['libptlite.so', join(selected, 'libptlite.so')],
-    ['messages.json', join(selected, 'messages.json')],
     ['model.ptl', join(here, '../embed/model.ptl')],
   ]
   writeFileSync(out, zip(files.map(([name, path]) => [name, readFileSync(path)])))

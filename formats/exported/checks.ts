@@ -1,4 +1,4 @@
-import { DType } from '../../runtime/tensor/dtype.js'
+import { DType, nameOfCode } from '../../runtime/tensor/dtype.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { Leaf } from './arguments.js'
 import type { CodeBuilder, Label } from './code-builder.js'
@@ -22,7 +22,6 @@ export interface Range {
 /** PyTorch takes sizes of 0 and 1 where a program was exported for 2 and more. */
 const ALWAYS_ALLOWED = 2
 
-const DTYPE_NAMES = new Map<number, string>(Object.entries(DType).map(([name, code]) => [code, name]))
 
 interface Size {
   readonly what: string
@@ -54,7 +53,7 @@ export class InputChecks {
 
   tensor({ path, register }: Leaf, { scalarType, sizes }: TensorForm): void {
     const { builder } = this
-    const dtype = DTYPE_NAMES.get(scalarType)
+    const dtype = nameOfCode(scalarType)
     if (dtype !== undefined) {
       builder.emit('LOAD', register)
       builder.emit('DTYPE')

@@ -1,5 +1,5 @@
 import type { FunctionCode } from '../../program/code.js'
-import { DType, type DTypeName } from '../../runtime/tensor/dtype.js'
+import { DType, type DTypeName, nameOfCode } from '../../runtime/tensor/dtype.js'
 import {
   type CallArgument,
   callArguments,
@@ -295,7 +295,7 @@ class ProgramCompiler {
       case 'tensor': {
         const meta = this.tensorMeta(argument.name)
         if (meta === undefined) return { name, type: 'Tensor' }
-        const dtype = DTYPES.get(meta.scalarType)
+        const dtype = nameOfCode(meta.scalarType)
         return { name, type: 'Tensor', ...(dtype === undefined ? {} : { dtype }), shape: meta.sizes.map((size) => this.dimension(size)) }
       }
       case 'symbol':
@@ -318,4 +318,3 @@ class ProgramCompiler {
   }
 }
 
-const DTYPES = new Map<number, DTypeName>(Object.entries(DType).map(([name, code]) => [code, name as DTypeName]))

@@ -1,5 +1,5 @@
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
-import { DType, isQuantized, itemSize } from '../../runtime/tensor/dtype.js'
+import { DType, isQuantized, itemSize, nameOfCode } from '../../runtime/tensor/dtype.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'
@@ -14,7 +14,6 @@ import { elementCount, type TensorData } from './plan.js'
 const ALIGNMENT = 16
 /** Bytes that buffers of any program may have: they are not in its file. */
 const FREE_BYTES = 2 ** 28
-const KNOWN: ReadonlySet<number> = new Set(Object.values(DType))
 
 /** Scalar types of ExecuTorch that this runtime has no tensors of. */
 const LACKING: Readonly<Record<number, string>> = {
@@ -31,7 +30,7 @@ export function byteSizeOf({ scalarType, sizes }: Pick<Form, 'scalarType' | 'siz
   const lacking = LACKING[scalarType]
   if (lacking !== undefined)
     throw unsupported(`a tensor of ${lacking}, which this runtime has not got; export the model with another dtype`)
-  if (!KNOWN.has(scalarType) || isQuantized(scalarType as DType)) throw damaged(`a tensor of scalar type number ${scalarType}`)
+  if (nameOfCode(scalarType) === undefined || isQuantized(scalarType as DType)) throw damaged(`a tensor of scalar type number ${scalarType}`)
   const bytes = elementCount(sizes) * itemSize(scalarType as DType)
   if (!Number.isSafeInteger(bytes)) throw damaged(`a tensor of the sizes [${sizes.join(', ')}]`)
   return bytes

@@ -1,7 +1,7 @@
 import { damaged, guarded } from '../../program/file-error.js'
 import type { FunctionCode } from '../../program/code.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
-import { DType, type DTypeName } from '../../runtime/tensor/dtype.js'
+import { DType, type DTypeName, nameOfCode } from '../../runtime/tensor/dtype.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import { type Leaf, type LeafType, putTogether, schemaArgument, takeApart } from '../exported/arguments.js'
 import { InputChecks, type Range } from '../exported/checks.js'
@@ -16,7 +16,6 @@ import { constantOf, MethodEmitter, type State } from './method-emitter.js'
 import type { TensorValue } from './plan.js'
 
 const SELF = 1
-const DTYPES = new Map<number, DTypeName>(Object.entries(DType).map(([name, code]) => [code, name as DTypeName]))
 const LEAF: Tree = { kind: 'leaf' }
 
 export interface CompiledMethod {
@@ -279,7 +278,7 @@ class MethodCompiler {
 }
 
 function describe(name: string, { scalarType, sizes, isDynamic }: TensorValue): ArgumentInfo {
-  const dtype = DTYPES.get(scalarType)
+  const dtype = nameOfCode(scalarType)
   const shape = sizes.map((size, i) =>
     isDynamic ? { text: `${name}.size(${i})`, min: 0, max: size } : { text: String(size), min: size, max: size },
   )

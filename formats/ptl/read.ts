@@ -9,6 +9,7 @@ import { checkVersions, type ParsedProgram, type Reading } from '../reading/pars
 import { type ModuleMeaning, moduleGlobals } from '../reading/pickle-globals.js'
 import { readFunction } from './code.js'
 import { unpickle } from '../containers/pickle/unpickler.js'
+import * as features from '../../runtime/features.js'
 
 const BYTECODE = 'bytecode.pkl'
 const DEBUG_HANDLES = 'mobile_debug_handles.pkl'
@@ -39,7 +40,7 @@ export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram
   const bytecodeVersion = version instanceof Tuple ? 3 : integerOf(version)
   const operatorVersion = operatorVersionOf(zip)
   checkVersions(bytecodeVersion, operatorVersion)
-  const handles = zip.holds(DEBUG_HANDLES) ? debugHandlesOf(zip.contentOf(DEBUG_HANDLES), budget) : undefined
+  const handles = features.debug && zip.holds(DEBUG_HANDLES) ? debugHandlesOf(zip.contentOf(DEBUG_HANDLES), budget) : undefined
   const functions = guarded(BYTECODE, () => codes.map((code) => readFunction(code, handles, budget)))
   setStates = new Map(functions.filter((fn) => fn.method === '__setstate__').map((fn) => [fn.className, fn]))
   return {
@@ -47,13 +48,14 @@ export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram
     operatorVersion,
     functions,
     extraFiles: extraFilesOf(zip),
-    debug: zip.holds(CALL_STACKS)
-      ? new PickledDebugInfo(functions, () => ({
-          callStacks: zip.contentOf(CALL_STACKS),
-          ranges: names.filter((name) => name.startsWith('code/') && name.endsWith('.debug_pkl')).map((name) => zip.contentOf(name)),
-          bytes: file.source.size,
-        }))
-      : undefined,
+    debug:
+      features.debug && zip.holds(CALL_STACKS)
+        ? new PickledDebugInfo(functions, () => ({
+            callStacks: zip.contentOf(CALL_STACKS),
+            ranges: names.filter((name) => name.startsWith('code/') && name.endsWith('.debug_pkl')).map((name) => zip.contentOf(name)),
+            bytes: file.source.size,
+          }))
+        : undefined,
     readState: () =>
       readRecord('data.pkl', 'data/', (root, { pending }) => {
         if (!(root instanceof ScriptObject)) throw unexpected('the module', root)

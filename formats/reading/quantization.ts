@@ -5,9 +5,12 @@ import type { Value } from '../../runtime/tensor/value.js'
 import { integerOf, tupleOf, unexpected } from '../../program/file-error.js'
 import { PickleGlobal, SCHEME } from '../containers/pickle/global.js'
 import type { TensorPool } from './tensor-pool.js'
+import * as features from '../../runtime/features.js'
+import { absent } from '../../runtime/error.js'
 
 /** The quantization of a pickled tensor, (scheme, scale, zero point) or (scheme, scales, zero points, axis). Throws INVALID_FILE. */
 export function quantOf(params: Value | undefined, pool: TensorPool): Quant {
+  if (!features.quantized) throw absent('the reader of quantized tensors', 'UNSUPPORTED_FILE')
   const [scheme, scale, zeroPoint, axis] = tupleOf(params)
   const match = scheme instanceof PickleGlobal ? SCHEME.exec(scheme.className) : null
   if (match === null) throw unexpected('a quantization scheme', scheme)
@@ -21,6 +24,7 @@ export function quantOf(params: Value | undefined, pool: TensorPool): Quant {
 
 /** What is wrong with the quantization of a tensor of these sizes, or undefined. */
 export function quantProblem(quant: Quant, type: DType, sizes: readonly number[]): string | undefined {
+  if (!features.quantized) return 'quantized tensors are not in this build'
   if ('axis' in quant) {
     const channels = sizes[quant.axis]
     if (channels === undefined || quant.scales.length !== channels || quant.zeroPoints.length !== channels) {

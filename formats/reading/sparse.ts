@@ -5,9 +5,12 @@ import { SparseTensor } from '../../runtime/tensor/sparse.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { type TensorPool, unsupportedValue } from './tensor-pool.js'
+import * as features from '../../runtime/features.js'
+import { absent } from '../../runtime/error.js'
 
 /** A sparse tensor of a pickle: layout, size, requires_grad, its parts and hooks. Indices are checked where they are first used. */
 export function sparseOf([layout, size, , ...parts]: readonly Value[], pool: TensorPool): Value {
+  if (!features.sparse) throw absent('the reader of sparse tensors', 'UNSUPPORTED_FILE')
   const code = integerOf(layout, 0)
   const shape = sizesOf(size)
   const tensorAt = (i: number): Tensor => {

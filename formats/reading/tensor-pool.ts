@@ -1,5 +1,5 @@
 import { readTensor } from '../../runtime/tensor/data.js'
-import { DType, isQuantized, itemSize } from '../../runtime/tensor/dtype.js'
+import { DType, isQuantized, itemSize, nameOfCode } from '../../runtime/tensor/dtype.js'
 import { extentOf, numelOf } from '../../runtime/tensor/shape.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { Storage } from '../../runtime/tensor/storage.js'
@@ -12,7 +12,6 @@ import { ValueBudget } from '../containers/value-budget.js'
 
 /** c10::ScalarType numbers that this runtime has no elements for. */
 const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = { 8: 'complex32', 17: 'quint2x4' }
-const KNOWN_TYPES: ReadonlySet<number> = /* @__PURE__ */ new Set(/* @__PURE__ */ Object.values(DType))
 /** Scales and zero points of one file, so that a small file cannot ask for endless copies of them. */
 const MAX_QUANT_NUMBERS = 2 ** 24
 
@@ -41,7 +40,7 @@ export function scalarTypeSize(scalarType: number): number | undefined {
 }
 
 function isKnown(scalarType: number): scalarType is DType {
-  return KNOWN_TYPES.has(scalarType)
+  return nameOfCode(scalarType) !== undefined
 }
 
 /** A storage of at least `bytes`: tensors of 4-bit elements count a byte for each, and views on them reach as far. */

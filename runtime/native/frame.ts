@@ -6,6 +6,7 @@ import type { Launch } from './host.js'
 import { nativeLaunch } from './library.js'
 import { Status } from './generated/numbers.js'
 import { launchObserver, observeLaunches } from './launch-observer.js'
+import * as features from '../features.js'
 
 export { f32, f64, FRAME_BYTES, frameBytes, i32 }
 
@@ -40,28 +41,28 @@ export function getI64(word: number): number {
 export function putI64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) putI64(word + 2 * i, values[i]!)
-  if (launchObserver !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
+  if (features.compiler && launchObserver !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
 /** putI64s of int32 numbers. */
 export function putI32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) i32[word + i] = values[i]!
-  if (launchObserver !== null) i32.fill(0, word + values.length, word + room)
+  if (features.compiler && launchObserver !== null) i32.fill(0, word + values.length, word + room)
 }
 
 /** putI64s of doubles; `word` is even. */
 export function putF64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f64[word / 2 + i] = values[i]!
-  if (launchObserver !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
+  if (features.compiler && launchObserver !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
 /** putI64s of floats. */
 export function putF32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f32[word + i] = values[i]!
-  if (launchObserver !== null) i32.fill(0, word + values.length, word + room)
+  if (features.compiler && launchObserver !== null) i32.fill(0, word + values.length, word + room)
 }
 
 function tooMany(count: number, room: number): never {
@@ -80,7 +81,7 @@ export function launch(id: number, name: string, host: ArrayBufferView | null = 
 export function launchWith(call: Launch, id: number, name: string, host: ArrayBufferView | null): void {
   pace(LAUNCH)
   i32[0] = id
-  if (launchObserver !== null) launchObserver(id, name, host, call === nativeLaunch)
+  if (features.compiler && launchObserver !== null) launchObserver(id, name, host, call === nativeLaunch)
   const status = call(host)
   if (status !== Status.OK) fail(name, status)
 }

@@ -1,3 +1,5 @@
+import * as features from '../features.js'
+
 /** Is told the position in the operator table of each operator that is called by way of its dispatch. */
 export type CallObserver = (operator: number) => void
 
@@ -10,5 +12,5 @@ export function observeCalls(other: CallObserver | null): void {
 
 /** An unboxed function with dispatch begins. */
 export function noteCall(operator: number): void {
-  if (observer !== null) observer(operator)
+  if (features.compiler && observer !== null) observer(operator)
 }

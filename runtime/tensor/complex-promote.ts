@@ -4,13 +4,14 @@ import { promoteTypes } from './promote-types.js'
 import { type Operand, promote, scalarType } from './promote.js'
 import { Complex } from './scalar.js'
 import { Tensor } from './tensor.js'
+import * as features from '../features.js'
 
 /** An input of an elementwise operator that computes with complex numbers. */
 export type AnyOperand = Operand | Complex
 
 /** True for complex tensors and numbers. */
 export function isComplexOperand(x: AnyOperand): x is Tensor | Complex {
-  return x instanceof Complex || (x instanceof Tensor && isComplex(x.type))
+  return features.complex && (x instanceof Complex || (x instanceof Tensor && isComplex(x.type)))
 }
 
 /** True where one of them is complex. */
@@ -20,7 +21,7 @@ export function anyComplex(a: AnyOperand, b: AnyOperand): boolean {
 
 /** What is no complex number, as it is. Throws INVALID_ARGUMENT for one. */
 export function notComplex<T>(value: T | Complex): T {
-  if (value instanceof Complex) throw new PtliteError('INVALID_ARGUMENT', `expected a real number, found complex ${String(value)}`)
+  if (features.complex && value instanceof Complex) throw new PtliteError('INVALID_ARGUMENT', `expected a real number, found complex ${String(value)}`)
   return value as T
 }
 
@@ -29,7 +30,7 @@ export function notComplex<T>(value: T | Complex): T {
  * has it. Throws UNSUPPORTED_DTYPE where it is complex32, i.e. for float16 tensors and a complex number.
  */
 export function promoteAny(operands: readonly AnyOperand[]): DType {
-  if (!operands.some(isComplexOperand)) return promote(operands as readonly Operand[])
+  if (!features.complex || !operands.some(isComplexOperand)) return promote(operands as readonly Operand[])
   const typesOf = (chosen: (x: AnyOperand) => boolean): DType | null =>
     operands.filter(chosen).reduce<DType | null>((type, x) => (type === null ? typeOf(x) : joined(type, typeOf(x))), null)
   const shaped = typesOf((x) => x instanceof Tensor && x.dim > 0)
@@ -45,7 +46,7 @@ function typeOf(x: AnyOperand): DType {
 
 /** c10::promoteTypes, of complex dtypes too. */
 export function joined(a: DType, b: DType): DType {
-  if (!isComplex(a) && !isComplex(b)) return promoteTypes(a, b)
+  if (!features.complex || (!isComplex(a) && !isComplex(b))) return promoteTypes(a, b)
   return complexOf(realOf(a) === DType.float64 ? a : b)
 }
 

@@ -1,8 +1,9 @@
-import { check } from '../error.js'
+import { absent, check } from '../error.js'
 import { pairsOf } from './complex-pairs.js'
 import { complexOf, DType } from './dtype.js'
 import { noteUse } from '../used.js'
 import { Tensor } from './tensor.js'
+import * as features from '../features.js'
 
 /** Complex tensors are pairs of reals in memory; these are the ways to see one as the other, without a copy. */
 
@@ -14,6 +15,7 @@ export function viewAsReal(t: Tensor): Tensor {
 
 /** The complex view of shape [..., 2] (torch.view_as_complex). */
 export function viewAsComplex(t: Tensor): Tensor {
+  if (!features.complex) throw absent('complex tensors')
   noteUse('complex')
   const last = t.dim - 1
   check(t.type === DType.float32 || t.type === DType.float64, () => `expected a float32 or float64 tensor, found ${t.dtype}`)

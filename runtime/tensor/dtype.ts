@@ -25,9 +25,14 @@ export type DTypeName = keyof typeof DType
 /** The number of a dtype. */
 export type DType = (typeof DType)[DTypeName]
 
-const NAMES: Readonly<Record<number, DTypeName | undefined>> = Object.fromEntries(
-  Object.entries(DType).map(([name, code]) => [code, name as DTypeName]),
-)
+/** By number; 8 is complex32. DType itself is read field by field only, so that bundlers put numbers in the place of its fields. */
+const NAMES: readonly (DTypeName | undefined)[] = [
+  ...(['uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64', undefined] as const),
+  ...(['complex64', 'complex128', 'bool', 'qint8', 'quint8', 'qint32', 'bfloat16', 'quint4x2'] as const),
+]
+
+/** Names of all dtypes. */
+export const DTYPE_NAMES: readonly DTypeName[] = NAMES.filter((name) => name !== undefined)
 
 /** Bytes per element; quint4x2 packs two elements into the one byte counted here. */
 const SIZES: readonly number[] = [1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 1]
@@ -49,16 +54,21 @@ export function dtypeFromCode(code: number): DType {
   return code as DType
 }
 
+/** The name of the dtype with a c10::ScalarType number; undefined for complex32 and unknown ones. */
+export function nameOfCode(code: number): DTypeName | undefined {
+  return NAMES[code]
+}
+
 export function dtypeFromName(name: string): DType {
   // callers in JavaScript pass anything
-  const code = typeof name === 'string' && Object.hasOwn(DType, name) ? (DType as Record<string, DType>)[name] : undefined
-  if (code === undefined) {
+  const code = typeof name === 'string' ? NAMES.indexOf(name as DTypeName) : -1
+  if (code < 0) {
     throw new PtliteError(
       'INVALID_ARGUMENT',
-      `unknown dtype ${typeof name === 'string' ? `'${name}'` : `(${typeof name})`}; expected one of ${Object.keys(DType).join(', ')}`,
+      `unknown dtype ${typeof name === 'string' ? `'${name}'` : `(${typeof name})`}; expected one of ${DTYPE_NAMES.join(', ')}`,
     )
   }
-  return code
+  return code as DType
 }
 
 /** float16, bfloat16, float32 and float64. */

@@ -1,4 +1,5 @@
 import type { Tensor } from './tensor.js'
+import * as features from '../features.js'
 
 /** Whoever has to know what makes a run depend on more than shapes: the recorder of a compiler. */
 export interface DataObserver {
@@ -19,10 +20,10 @@ export function observeData(next: DataObserver | null): DataObserver | null {
 
 /** To be called wherever element values reach TypeScript. */
 export function noteRead(tensor: Tensor): void {
-  if (observer !== null) observer.read(tensor)
+  if (features.compiler && observer !== null) observer.read(tensor)
 }
 
 /** To be called wherever the random generator is used. */
 export function noteRandom(): void {
-  if (observer !== null) observer.random()
+  if (features.compiler && observer !== null) observer.random()
 }

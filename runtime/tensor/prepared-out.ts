@@ -1,10 +1,11 @@
-import { PtliteError } from '../error.js'
+import { absent, PtliteError } from '../error.js'
 import { noteUse } from '../used.js'
 import type { DType } from './dtype.js'
 import { checkCast, checkOverlap, resizeOut } from './out.js'
 import type { Operand } from './promote.js'
 import { sameShape, shapeText } from './shape.js'
 import { Tensor } from './tensor.js'
+import * as features from '../features.js'
 
 /** `out`, to be written: see resultTensor. `strides` are those of a new result. */
 export function preparedOut(
@@ -14,6 +15,7 @@ export function preparedOut(
   type: DType,
   operands: readonly Operand[],
 ): Tensor {
+  if (!features.writes) throw absent('an operator that writes into a given tensor', 'MISSING_KERNEL')
   checkCast(type, out.type)
   const inputs = operands.filter((t) => t instanceof Tensor)
   if (!inputs.includes(out)) {

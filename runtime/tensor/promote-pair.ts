@@ -2,10 +2,13 @@ import type { DType } from './dtype.js'
 import { combine, type Operand, scalarType } from './promote.js'
 import { promoteTypes } from './promote-types.js'
 import { Tensor } from './tensor.js'
+import * as features from '../features.js'
+import { absent } from '../error.js'
 
 /** promote([a, b]) without the list. */
 export function promotePair(a: Operand, b: Operand): DType {
   if (a instanceof Tensor && b instanceof Tensor && a.type === b.type) return a.type
+  if (!features.promotion) throw absent('an operator on different dtypes, or on a tensor and a number')
   return promotedPair(a, b)
 }
 

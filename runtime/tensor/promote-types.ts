@@ -1,11 +1,13 @@
-import { PtliteError } from '../error.js'
+import { absent, PtliteError } from '../error.js'
 import { DType, dtypeName, isComplex, isFloating, isQuantized, itemSize } from './dtype.js'
+import * as features from '../features.js'
 
 /** The dtype both operands are converted to (c10::promoteTypes). Quantized dtypes only promote with themselves. */
 export function promoteTypes(a: DType, b: DType): DType {
   if (isComplex(a) || isComplex(b))
     throw new PtliteError('UNSUPPORTED_DTYPE', 'complex tensors cannot be computed with; take their parts first')
   if (a === b) return a
+  if (!features.promotion) throw absent(`an operator on ${dtypeName(a)} and ${dtypeName(b)}`)
   return commonType(a, b)
 }
 

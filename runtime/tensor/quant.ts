@@ -1,6 +1,7 @@
-import { check, PtliteError } from '../error.js'
+import { absent, check, PtliteError } from '../error.js'
 import { DType, dtypeName, isQuantized } from './dtype.js'
 import { Float, type Scalar } from './scalar.js'
+import * as features from '../features.js'
 
 /* Scales and zero points of quantized tensors. */
 
@@ -33,6 +34,7 @@ export function isPerChannel(quant: Quant): quant is PerChannelQuant {
 
 /** A copy of what a caller gave, to be checked. */
 export function quantOf(given: Quant): Quant {
+  if (!features.quantized) throw absent('a quantized tensor')
   const copyOf = (list: readonly number[]): readonly number[] => (Array.isArray(list) ? Array.from(list) : list)
   if (typeof given !== 'object') return given
   if (!('axis' in given)) return { scale: given.scale, zeroPoint: given.zeroPoint }
@@ -41,13 +43,14 @@ export function quantOf(given: Quant): Quant {
 }
 
 export function frozenQuant(quant: Quant): Quant {
-  if (Object.isFrozen(quant)) return quant
+  if (!features.quantized || Object.isFrozen(quant)) return quant
   if (!isPerChannel(quant)) return Object.freeze({ ...quant })
   return Object.freeze({ ...quant, scales: Object.freeze([...quant.scales]), zeroPoints: Object.freeze([...quant.zeroPoints]) })
 }
 
 /** Throws INVALID_ARGUMENT unless these are quantization parameters of a tensor of this shape and dtype. */
 export function checkQuant(quant: Quant, shape: readonly number[], type: DType): void {
+  if (!features.quantized) return
   checkNumbers(quant, shape)
   check(holdsZeroPoint(quant, type), () => `expected a zero point that ${dtypeName(type)} can hold`)
 }
@@ -70,6 +73,7 @@ function checkNumbers(quant: Quant, shape: readonly number[]): void {
 
 /** Throws unless tensors of a quantized dtype, and only these, have parameters, and those quantized per channel as many as the shape has channels. */
 export function checkParameters(type: DType, shape: readonly number[], quant: Quant | null): void {
+  if (!features.quantized) return
   if (quant === null) {
     if (!isQuantized(type)) return
     throw new PtliteError('INVALID_DTYPE', `a ${dtypeName(type)} tensor needs a scale and a zero point; use _empty_affine_quantized`)
@@ -93,5 +97,5 @@ export function holdsZeroPoint(quant: Quant, type: DType): boolean {
 
 /** The number that an integer of a tensor stands for; itself where there is no scale, or one per channel. */
 export function scaledElement(value: number, quant: Quant | null): Scalar {
-  return quant !== null && 'scale' in quant ? new Float(Math.fround((value - quant.zeroPoint) * quant.scale)) : value
+  return features.quantized && quant !== null && 'scale' in quant ? new Float(Math.fround((value - quant.zeroPoint) * quant.scale)) : value
 }

@@ -4,8 +4,10 @@ import { readInts, tensorOfInts } from './host-values.js'
 import { Layout } from './options.js'
 import { hide } from './public-tensor.js'
 import { contiguousStrides, refuseSparse } from './shape.js'
+import { noteUse } from '../used.js'
 import { Storage } from './storage.js'
 import { Tensor, viewOf } from './tensor.js'
+import * as features from '../features.js'
 
 /** The matrix dimension that a layout compresses: rows of CSR, columns of CSC. */
 const compressedDim = (layout: number): 0 | 1 => (layout === Layout.sparseCsr ? 0 : 1)
@@ -45,6 +47,7 @@ export class SparseTensor extends Tensor {
     this.#coalesced = coalesced
     this.#compressed = compressed && { starts: kept(compressed.starts), plain: kept(compressed.plain) }
     this.layout = layout
+    noteUse('sparse')
     hide(SparseTensor)
   }
 
@@ -158,6 +161,11 @@ export class SparseTensor extends Tensor {
     this.#compressed?.starts.release()
     this.#compressed?.plain.release()
   }
+}
+
+/** True for sparse tensors, where there is code for them. */
+export function isSparse(t: unknown): t is SparseTensor {
+  return features.sparse && t instanceof SparseTensor
 }
 
 /** A view that lives as long as the sparse tensor, whatever becomes of the tensor that was given. */

@@ -4,6 +4,7 @@ import { allocate, type Block, release } from '../native/memory.js'
 import { letGo } from '../native/held-blocks.js'
 import { byteLengthOf, steady } from './typed-array.js'
 import { storageObserver } from './storage-observer.js'
+import * as features from '../features.js'
 
 /**
  * A block of 64-byte-aligned memory. Counted by the tensors that view it; the last one to be released gives it back at once. That of
@@ -38,7 +39,7 @@ export class Storage {
   static allocate(byteLength: number): Storage {
     const block = allocate(byteLength)
     const storage = new Storage(block.address, byteLength, block, undefined)
-    if (storageObserver !== null) storageObserver.allocated(storage)
+    if (features.compiler && storageObserver !== null) storageObserver.allocated(storage)
     return storage
   }
 
@@ -100,7 +101,7 @@ export class Storage {
   /** Gives `storage` the memory of `other`, which has none from then on: tensors that view it see what that holds, at another address. */
   static takeOver(storage: Storage, other: Storage): void {
     storage.checkLive()
-    if (storageObserver !== null) storageObserver.moved(storage)
+    if (features.compiler && storageObserver !== null) storageObserver.moved(storage)
     storage.#dropDerived()
     storage.#giveBack()
     storage.#base = other.#base
@@ -126,7 +127,7 @@ export class Storage {
   /** Throws DISPOSED where the memory was given back. */
   get address(): number {
     this.checkLive()
-    if (storageObserver !== null) storageObserver.used(this)
+    if (features.compiler && storageObserver !== null) storageObserver.used(this)
     return this.#base
   }
 
@@ -167,7 +168,7 @@ export class Storage {
 
   free(): void {
     if (this.#base === 0) return
-    if (storageObserver !== null) storageObserver.freed(this)
+    if (features.compiler && storageObserver !== null) storageObserver.freed(this)
     this.#dropDerived()
     this.#base = 0
     this.#giveBack()

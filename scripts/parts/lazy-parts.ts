@@ -3,8 +3,7 @@ import { join, relative } from 'node:path'
 import type { Plugin } from 'rollup'
 import { readKernels, readOperators } from '../../codegen/generate.js'
 import { readCommonOperators } from '../../codegen/common-operators.js'
-import { constantFields } from '../../selective-build/build/constants.js'
-import { rewriteConstants } from '../../selective-build/build/rewrite.js'
+import { constantFields, rewriteConstants } from './numbers.js'
 import {
   boxedText,
   CALLERS,

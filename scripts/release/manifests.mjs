@@ -49,8 +49,8 @@ export const SOURCES = [
 
 /** Of the one with the sources, which `selective-build` compiles, and with what they are compiled by. */
 export function sourcesManifest() {
-  const { version, license, author, engines, devDependencies } = read('package.json')
-  const tools = ['@types/node', 'esbuild', 'flatbuffers', 'terser', 'typescript']
+  const { version, license, author, engines, sideEffects, devDependencies } = read('package.json')
+  const tools = ['esbuild', 'flatbuffers', 'rollup', 'terser']
   return {
     name: '@ptlite/selective-build',
     version,
@@ -59,6 +59,7 @@ export function sourcesManifest() {
     author,
     ...sourceFields(),
     type: 'module',
+    sideEffects,
     // .gitignore files of the folders are not asked
     files: ['dist', ...SOURCES],
     engines,

@@ -9,22 +9,11 @@ import { treemap } from '../report/treemap.js'
 import { loadersOf, type Selection, selectionOf } from '../selection/selection.js'
 import { traceToYaml } from '../trace/to-yaml.js'
 import type { Trace } from '../trace/trace.js'
-import { withoutUnusedMembers } from '../trim/members.js'
-import type { Observation } from '../trim/observe.js'
-import { type Messages, withoutTexts } from '../trim/messages.js'
-import { ownNames } from '../trim/own-names.js'
-import { parseBundle } from '../trim/source.js'
-import { localName, Trimming, withoutExports } from '../trim/trim.js'
-import { bundle, launchedKernels, STAND_INS } from './bundle.js'
-import { declarationsFor, publicNames } from './declarations.js'
-import { constantFields, opcodesOf } from './constants.js'
+import { type Bundle, bundle } from './bundle.js'
+import { declarationsFor } from './declarations.js'
+import { featuresModule, featuresOf } from './features.js'
 import { generatedFiles } from './generated.js'
-import { foreignNames } from './known-names.js'
-import { withRows } from './instructions.js'
-import { featuresOf } from './manifest.js'
-import { minify } from './minify.js'
 import { ladder, nativeFiles } from './native.js'
-import { type Exercise, observe } from './observed.js'
 import type { Target } from './target.js'
 
 export interface BuildRequest {
@@ -44,8 +33,6 @@ export interface BuildRequest {
   /** The command and its inputs, for errors of the build about what it lacks. */
   readonly command: string
   readonly onProgress: (line: string) => void
-  /** Makes the runs of the traces; or why that cannot be done. */
-  readonly exercise: Exercise | string
 }
 
 /** Builds the runtime for what a trace names and writes the output folder. Throws PtliteError. */
@@ -55,49 +42,35 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const abi = readKernels(join(root, 'codegen/kernels'), root)
   const levels = levelsFor(trace, request.isa, ladder(root, target.processor), target)
   const selection = selectionOf(trace, declared, abi, request)
-  const features = featuresOf(selection, declared)
-  const constants = constantFields(abi)
-  const opcodes = opcodesOf(selection)
   const extra = new Map([
     ['runtime/build.ts', buildModule(request.command)],
+    ['runtime/features.ts', featuresModule(featuresOf(selection, declared))],
     ['runtime/native/wasm/files.ts', filesModule(levels[0]!, target)],
   ])
-  const bundleOf = (files: GeneratedFiles): Promise<string> =>
-    bundle({ ...{ root, target, features, constants, opcodes }, files: new Map([...files, ...extra]) })
-  const filesOf = (kernels: ReadonlySet<string> | null, chosen = selection): GeneratedFiles =>
-    generatedFiles(chosen, declared, abi, kernels)
+  const filesFor = (kernels: ReadonlySet<string> | null): GeneratedFiles =>
+    new Map([...generatedFiles(selection, declared, abi, kernels), ...extra])
+  const bundleOf = (files: GeneratedFiles, cache?: Bundle['cache']): Promise<Bundle> => bundle({ root, target, files, cache })
 
   onProgress(`${selection.operators.size} operators, levels ${levels.join(', ')}`)
-  const launched = launchedKernels(await bundleOf(filesOf(selection.kernels)))
+  const first = await bundleOf(filesFor(selection.kernels))
   // of those that the runtime itself launches, what this build has no code for goes
   const kernels =
     selection.kernels === null
-      ? launched
-      : new Set([...selection.kernels].filter((name) => trace.kernels?.has(name) === true || launched.has(name)))
-  const files = filesOf(kernels)
-  const whole = await bundleOf(files)
+      ? first.kernels
+      : new Set([...selection.kernels].filter((name) => trace.kernels?.has(name) === true || first.kernels.has(name)))
+  const files = filesFor(kernels)
+  const whole = await bundleOf(files, first.cache)
+  const modules = await Promise.all(target.formats.map((format) => whole.minified(format)))
+  const module = modules[0]!
+  onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
   const native = await target.compile({
     ...{ root, kernels, levels, onProgress, files },
     folder: join(request.cache, keyOf(nativeFiles(files), kernels, [target.name, ...levels])),
   })
-  const names = publicNames(root, target)
-  const foreign = foreignNames(root, target)
-  const finished = (text: string): string => withoutUnusedMembers(withoutExports(text, STAND_INS), names)
-  const messages = withoutMessages(await withoutUnseen(whole, selection, native.path, request), target)
-  const text = finished(messages.text)
-  const own = ownNames(parseBundle(text).tree, (name) => names.has(name) || foreign.has(name))
-  const options = target.bundling(root)
-  const modules = await Promise.all(target.formats.map((format) => minify(text, format, { messages, ownNames: own }, options)))
-  const module = modules[0]!
-  const texts = messagesFile(messages, request.command)
-  onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
   onProgress(`kernel library: ${native.bytes} bytes`)
-  const bytesOf = async (text: string): Promise<number> => (await minify(finished(text), 'esm')).code.length
-  const uncut = await bytesOf(whole)
-  const costOf = async (less: Selection): Promise<number> => uncut - (await bytesOf(await bundleOf(filesOf(kernels, less))))
-  const report = await makeReport({ root, target, selection, kernels, levels, module, native, texts: Buffer.byteLength(texts), costOf })
+  const report = await makeReport({ root, target, selection, levels, module, native })
   checkSmaller(report.total)
-  const types = declarationsFor(root, module.exports, target)
+  const types = declarationsFor(root, whole.exports, target)
   await writeOutput(
     out,
     new Map<string, string | Uint8Array>([
@@ -106,7 +79,6 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
         [`index.d.${format === 'esm' ? 'ts' : 'cts'}`, types],
       ]),
       [target.library, readFileSync(native.path)],
-      ['messages.json', texts],
       ['selected_operators.yaml', traceToYaml(trace, out)],
       ['package.json', manifest(root, target)],
       ['report.json', `${JSON.stringify(report, null, 2)}\n`],
@@ -118,45 +90,6 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
 }
 
 const ENDINGS = { esm: 'js', cjs: 'cjs' } as const
-
-/** The bundle without the parts of loaders that the traced models do not come to, where they can be run. */
-async function withoutUnseen(
-  text: string,
-  selection: Selection,
-  library: string,
-  { root, target, exercise, onProgress }: BuildRequest,
-): Promise<string> {
-  // of other parts it is not known what they need
-  const isStatic = selection.instructions === null
-  const why = isStatic ? 'the build is not made from traces alone' : selection.parts.has('compiler') ? 'the compiler runs them' : exercise
-  if (typeof why === 'string') {
-    onProgress(`loaders stay whole: ${why}`)
-    return text
-  }
-  const trimming = new Trimming(text)
-  let seen: Observation
-  try {
-    seen = await observe(root, trimming.marked(), library, why, target)
-  } catch (error) {
-    // of levels that this machine has not got, say
-    onProgress(`loaders stay whole: the traced models do not run here: ${(error as Error).message}`)
-    return text
-  }
-  const { text: trimmed, count } = trimming.cut(seen, 'missingPart' satisfies (typeof STAND_INS)[number])
-  onProgress(`loaders: ${count} parts left out that no traced model comes to`)
-  return withRows(parseBundle(trimmed), seen.opcodes)
-}
-
-/** Texts of what is thrown before the kernel library is found, and of the reader of texts itself. */
-const keepsTexts = ({ absentMessages }: Target): Set<string> => new Set(['runtime/native/library-path.ts', absentMessages])
-
-function withoutMessages(text: string, target: Target): Messages {
-  const source = parseBundle(text)
-  const local = (name: 'PtliteError' | (typeof STAND_INS)[number]): string => localName(source.tree, name)
-  const names = { errorClass: local('PtliteError'), message: local('message'), failure: local('failure'), fail: local('fail') }
-  const kept = keepsTexts(target)
-  return withoutTexts(source, names, (file) => kept.has(file))
-}
 
 /** All files or none; a library that is in use keeps its file. */
 function writeOutput(out: string, files: Outputs): Promise<void> {
@@ -218,12 +151,6 @@ function buildModule(command: string): string {
 
 const howToExtend = (command: string): string =>
   `. This is a selective build; to extend it, trace what is missing ('ptlite trace MODEL --input ... -o more.trace') and run '${command} --trace more.trace'`
-
-/** What stands in messages.json: texts by number, in which `{+}` is what those about missing things end with. */
-function messagesFile({ hash, texts }: Messages, command: string): string {
-  const extend = howToExtend(command)
-  return `${JSON.stringify({ hash, extend, texts: texts.map((text) => text.replaceAll(extend, '{+}')) }, null, 1)}\n`
-}
 
 /** Builds whose kernels are the same share their objects, whatever else is in them. */
 function keyOf(headers: GeneratedFiles, kernels: ReadonlySet<string>, levels: readonly string[]): string {

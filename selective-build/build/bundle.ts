@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { build, type Plugin } from 'esbuild'
+import { gzipSync } from 'node:zlib'
+import { transform } from 'esbuild'
+import { type Plugin, rollup, type RollupCache } from 'rollup'
+import { minify } from 'terser'
 import type { GeneratedFiles } from '../../codegen/generate.js'
-import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
-import { standInsFor } from './manifest.js'
-import { bundling, fail } from './minify.js'
-import { type ConstantFields, rewrite } from './rewrite.js'
+import { PtliteError } from '../../runtime/error.js'
 import type { Target } from './target.js'
 
 export interface BundleInput {
@@ -13,75 +14,108 @@ export interface BundleInput {
   readonly target: Target
   /** Files that replace those of the project, by path relative to root. */
   readonly files: GeneratedFiles
-  /** Of the manifest. */
-  readonly features: ReadonlySet<string>
-  readonly constants: ConstantFields
-  /** Opcodes of the instructions to keep; null for all. */
-  readonly opcodes: ReadonlySet<number> | null
+  /** Of a bundle with other files. */
+  readonly cache?: RollupCache | undefined
 }
 
-/** Exports of the bundle besides the entry's, for selective-build/trim: what stands in for functions and for texts that it takes away. */
-export const STAND_INS = ['missingPart', 'message', 'failure', 'fail'] as const
+/** The runtime in one module, without what nothing refers to. */
+export interface Bundle {
+  readonly exports: readonly string[]
+  /** Names of the kernels that its code can launch. */
+  readonly kernels: ReadonlySet<string>
+  readonly cache: RollupCache | undefined
+  minified(format: 'esm' | 'cjs'): Promise<Minified>
+}
 
-/**
- * Bundles the runtime with the given generated files in place of the project's own, without what nothing refers to: an ES module that is
- * not minified, so that more can be done to it.
- */
-export async function bundle(input: BundleInput): Promise<string> {
-  const { target, root } = input
-  const { plugins = [], ...options } = target.bundling(root)
-  const { outputFiles } = await build({
-    ...bundling,
-    ...options,
-    write: false,
-    entryPoints: [join(root, target.entry)],
-    absWorkingDir: root,
-    format: 'esm',
-    plugins: [...plugins, replacements(input)],
-    // of flatbuffers' CommonJS files nothing can be left out
-    mainFields: ['module', 'main'],
-    // fields are made where they are assigned, not declared again
-    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
+export interface Minified {
+  readonly code: Uint8Array
+  readonly gzipped: number
+  /** Bytes by source file, relative to the project: the code's, divided as the files' shares are before it is minified. */
+  readonly files: ReadonlyMap<string, number>
+}
+
+/** The file whose exports are the kernels. */
+const KERNELS = 'runtime/native/generated/kernels.ts'
+
+/** Bundles the runtime with the given files in place of the project's own. */
+export async function bundle({ root, target, files, cache }: BundleInput): Promise<Bundle> {
+  const bundled = await rollup({
+    input: join(root, target.entry),
+    plugins: [sources(root, target, files)],
+    treeshake: { preset: 'smallest', moduleSideEffects: actingModules(root) },
+    onwarn: () => undefined,
+    ...(cache === undefined ? {} : { cache }),
   }).catch(fail)
-  return withJoinedImports(outputFiles[0]!.text)
-}
-
-/** One import of each module of Node, where the bundler leaves that of every file. */
-function withJoinedImports(text: string): string {
-  const names = new Map<string, string[]>()
-  const rest = text.replace(/^import \{ (.*) \} from ("node:.*");\n/gm, (_, listed: string, from: string) => {
-    names.set(from, [...(names.get(from) ?? []), listed])
-    return ''
-  })
-  return [...names].map(([from, listed]) => `import { ${listed.join(', ')} } from ${from};\n`).join('') + rest
-}
-
-function replacements({ root, target, files, features, constants, opcodes }: BundleInput): Plugin {
-  const absent = new Map([...standInsFor(features), ...Object.entries(target.replaced)])
+  const generate = async (format: 'esm' | 'cjs') => {
+    const { output } = await bundled.generate({ format, generatedCode: 'es2015', exports: 'named' }).catch(fail)
+    return output[0]
+  }
+  const { exports, modules } = await generate('esm')
   return {
-    name: 'selected parts',
-    setup(builder) {
-      builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        const name = relative(root, path)
-        // what stands in for several files is in the bundle once
-        const standIn = absent.get(name)
-        if (standIn !== undefined) return { contents: `export * from ${JSON.stringify(join(root, standIn))}`, loader: 'ts' }
-        const text = files.get(name) ?? readFileSync(path, 'utf8')
-        const written = rewrite(text, constants)
-        const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(written, opcodes) : written
-        const added = name === target.entry ? standIns(root, target) : ''
-        return { contents: added + chosen, loader: 'ts', resolveDir: dirname(path) }
-      })
+    exports,
+    kernels: new Set(modules[join(root, KERNELS)]?.renderedExports ?? []),
+    cache: bundled.cache,
+    async minified(format) {
+      const chunk = await generate(format)
+      const { code = '' } = await minify(chunk.code, {
+        module: format === 'esm',
+        toplevel: true,
+        ecma: 2020,
+        compress: { passes: 3 },
+      }).catch(fail)
+      const contents = Buffer.from(code)
+      const shares = Object.entries(chunk.modules).map(([path, { renderedLength }]) => [relative(root, path), renderedLength] as const)
+      const total = shares.reduce((sum, [, length]) => sum + length, 0)
+      return {
+        code: contents,
+        gzipped: gzipSync(contents, { level: 9 }).length,
+        files: new Map(shares.map(([file, length]) => [file, Math.round((contents.length * length) / total)])),
+      }
     },
   }
 }
 
-function standIns(root: string, { absentMessages }: Target): string {
-  const fileOf = (name: (typeof STAND_INS)[number]): string => (name === 'missingPart' ? 'selective-build/absent/part.ts' : absentMessages)
-  return STAND_INS.map((name) => `export { ${name} } from ${JSON.stringify(join(root, fileOf(name)))}\n`).join('')
+function fail(cause: Error): never {
+  throw new PtliteError('INTERNAL', `the runtime cannot be bundled: ${cause.message}`, { cause })
 }
 
-/** Kernels that the code of a bundle can launch: the writers in it carry their names. */
-export function launchedKernels(text: string): Set<string> {
-  return new Set([...text.matchAll(/\b\w+\(\d+,\s*["'](\w+)["'](?:,\s*\w+)?\)/g)].map((match) => match[1]!))
+/** Modules that are there for what they do, as package.json says. */
+function actingModules(root: string): (id: string) => boolean {
+  const { sideEffects } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly sideEffects: readonly string[] }
+  const acting = new Set(sideEffects.map((file) => join(root, file)))
+  return (id) => acting.has(id)
+}
+
+/** Finds and reads sources, or the files in their place, and makes JavaScript of them. */
+function sources(root: string, { replaced, modules, withGlobals, language }: Target, files: GeneratedFiles): Plugin {
+  const { resolve } = createRequire(join(root, 'package.json'))
+  return {
+    name: 'selected sources',
+    resolveId(specifier, importer) {
+      if (importer === undefined) return specifier
+      if (specifier.startsWith('node:')) {
+        const file = modules(specifier)
+        return file === undefined ? { id: specifier, external: true, moduleSideEffects: false } : join(root, file)
+      }
+      // of its CommonJS files nothing can be left out
+      if (specifier === 'flatbuffers') return join(dirname(resolve('flatbuffers/package.json')), 'mjs/flatbuffers.js')
+      const path = join(dirname(importer), specifier)
+      const source = path.replace(/\.js$/, '.ts')
+      const found = existsSync(source) ? source : path
+      const other = replaced[relative(root, found)]
+      return other === undefined ? found : join(root, other)
+    },
+    async load(path) {
+      const file = relative(root, path)
+      const text = files.get(file) ?? readFileSync(path, 'utf8')
+      if (!path.endsWith('.ts')) return text
+      const { code } = await transform(withGlobals(root, text, file), {
+        loader: 'ts',
+        target: language,
+        // fields are made where they are assigned, not declared again
+        tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
+      })
+      return code
+    },
+  }
 }

@@ -1,9 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import type { BuildOptions } from 'esbuild'
-import { forBrowsers } from '../../web/bundling/for-browsers.js'
-import { GLOBALS, REPLACED } from '../../web/bundling/manifest.js'
+import { moduleForBrowsers, withGlobals } from '../../web/bundling/for-browsers.js'
+import { REPLACED } from '../../web/bundling/manifest.js'
 import { buildNative, type NativeInput, type NativeLibrary } from './native.js'
 import { PROCESSOR } from './sources.js'
 import { buildWasm } from './wasm.js'
@@ -18,17 +14,16 @@ export interface Target {
   readonly processor: string
   /** The file of kernels in the output. */
   readonly library: string
-  /** What the runtime's `setNativeLibrary` takes for a file of kernels. */
-  readonly libraryAt: (path: string) => string
-  /** The forms in which apps give a model to loadModule. */
-  readonly formsOf: (path: string) => readonly (string | Uint8Array | ArrayBuffer)[]
   /** File that is bundled, relative to the project. */
   readonly entry: string
-  /** Files with others in their place, besides those of the manifest, relative to the project. */
-  readonly replaced: Readonly<Record<string, string>>
-  readonly absentMessages: string
-  /** How the bundler has to be told. */
-  readonly bundling: (root: string) => BuildOptions
+  /** Files with others in their place, relative to the project. */
+  readonly replaced: Readonly<Record<string, string | undefined>>
+  /** The file in the place of a module of Node, relative to the project; undefined where the host has the module. */
+  readonly modules: (specifier: string) => string | undefined
+  /** The text of a source file, relative to the project, with what stands for globals of Node. */
+  readonly withGlobals: (root: string, text: string, file: string) => string
+  /** Of JavaScript. */
+  readonly language: string
   readonly formats: readonly ('esm' | 'cjs')[]
   readonly compile: (input: NativeInput) => Promise<NativeLibrary>
 }
@@ -37,12 +32,11 @@ const NATIVE: Target = {
   name: 'native',
   processor: PROCESSOR,
   library: 'libptlite.so',
-  libraryAt: (path) => path,
-  formsOf: (path) => [path, readFileSync(path)],
   entry: 'src/selected.ts',
   replaced: {},
-  absentMessages: 'selective-build/absent/message.ts',
-  bundling: () => ({}),
+  modules: () => undefined,
+  withGlobals: (_root, text) => text,
+  language: 'node20',
   formats: ['esm', 'cjs'],
   compile: buildNative,
 }
@@ -51,18 +45,11 @@ const WASM32: Target = {
   name: 'wasm32',
   processor: 'wasm',
   library: 'ptlite.wasm',
-  libraryAt: (path) => pathToFileURL(path).href,
-  // what pages fetch is an ArrayBuffer
-  formsOf: (path) => [path, readFileSync(path), new Uint8Array(readFileSync(path)), new Uint8Array(readFileSync(path)).buffer],
   entry: 'web/selected.ts',
   replaced: REPLACED,
-  absentMessages: 'selective-build/absent/message-web.ts',
-  bundling: (root) => ({
-    platform: 'browser',
-    target: 'es2022',
-    inject: GLOBALS.map((file) => join(root, file)),
-    plugins: [forBrowsers(root)],
-  }),
+  modules: moduleForBrowsers,
+  withGlobals,
+  language: 'es2022',
   formats: ['esm'],
   compile: buildWasm,
 }

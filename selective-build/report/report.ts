@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { gzipSync } from 'node:zlib'
 import { findLibrary } from '../../runtime/native/library-path.js'
-import type { Bundle } from '../build/minify.js'
+import type { Minified } from '../build/bundle.js'
 import type { NativeLibrary } from '../build/native.js'
 import { type Selection, dtypeNames } from '../selection/selection.js'
 import type { Target } from '../build/target.js'
@@ -17,17 +17,13 @@ export interface Size {
 }
 
 export interface Report {
-  /** JavaScript minified, the kernel library, stripped, and the texts of errors. */
+  /** JavaScript minified, and the kernel library, stripped. */
   readonly total: Size
   readonly javascript: Size & { readonly gzipped: Size }
   readonly native: Size
-  /** Bytes of messages.json: texts of errors. */
-  readonly texts: number
   readonly dtypes: string
   readonly levels: readonly string[]
-  /** Bytes of minified JavaScript that the bundle would lack without the operator. */
-  readonly operators: Readonly<Record<string, Size>>
-  /** Bytes of minified JavaScript by source file. */
+  /** Bytes of minified JavaScript by source file: the module's, by the files' shares before it is minified. */
   readonly files: Readonly<Record<string, number>>
   /** Bytes of code in the kernel library. */
   readonly kernels: Readonly<Record<string, Size>>
@@ -39,35 +35,26 @@ export interface ReportInput {
   readonly root: string
   readonly target: Target
   readonly selection: Selection
-  readonly kernels: ReadonlySet<string>
   readonly levels: readonly string[]
-  readonly module: Bundle
+  readonly module: Minified
   readonly native: NativeLibrary
-  readonly texts: number
-  /** Bytes that are saved by another selection. */
-  readonly costOf: (selection: Selection) => Promise<number>
 }
-
-/** Past this many operators each one's share is too little to be worth a bundle. */
-const MOST_OPERATORS = 48
 
 export async function makeReport(input: ReportInput): Promise<Report> {
   const { root, target, module, native } = input
   const { whole, wholeLibrary, after, before } = target.name === 'wasm32' ? await ofWasm(input) : await ofNative(root, native)
   const sum = (key: (s: (typeof after)[number]) => string): Record<string, Size> => sumBy(before, after, key)
   return {
-    total: { before: wholeLibrary === null ? null : whole.length + wholeLibrary, after: module.code.length + native.bytes + input.texts },
+    total: { before: wholeLibrary === null ? null : whole.length + wholeLibrary, after: module.code.length + native.bytes },
     javascript: {
       before: whole.length,
       after: module.code.length,
       gzipped: { before: gzipSync(whole, { level: 9 }).length, after: module.gzipped },
     },
     native: { before: wholeLibrary, after: native.bytes },
-    texts: input.texts,
     dtypes: dtypeNames(input.selection.dtypes),
     levels: input.levels,
-    operators: await operatorCosts(input),
-    files: Object.fromEntries([...module.inputs].filter(([, bytes]) => bytes > 0).sort(([, a], [, b]) => b - a)),
+    files: Object.fromEntries([...module.files].filter(([, bytes]) => bytes > 0).sort(([, a], [, b]) => b - a)),
     kernels: sum((s) => s.kernel),
     codeByDtype: sum((s) => s.dtype),
     codeByLevel: sum((s) => s.level),
@@ -118,18 +105,6 @@ async function wholeBundle(root: string): Promise<Uint8Array> {
   return outputFiles[0]!.contents
 }
 
-/** What each operator adds to the bundle: the difference to one without it. What several share counts for none. */
-async function operatorCosts({ selection, costOf }: ReportInput): Promise<Record<string, Size>> {
-  const costs: Record<string, Size> = {}
-  const names = [...selection.operators].sort()
-  if (names.length > MOST_OPERATORS) return costs
-  for (const name of names) {
-    const less = new Set(names.filter((other) => other !== name))
-    costs[name] = { before: null, after: Math.max(0, await costOf({ ...selection, operators: less })) }
-  }
-  return costs
-}
-
 interface Keyed {
   readonly bytes: number
 }
@@ -172,14 +147,12 @@ export function reportText(report: Report): string {
     row('JavaScript, minified', report.javascript) +
     row('JavaScript, minified and gzipped', report.javascript.gzipped) +
     row('kernel library, stripped', report.native) +
-    row('texts of errors', { before: null, after: report.texts }) +
     row('total', total) +
     times +
     `  dtypes: ${report.dtypes}; levels: ${report.levels.join(', ')}\n` +
     section('Kernels (machine code)', report.kernels) +
     section('Levels (machine code)', report.codeByLevel) +
-    section('Dtypes (machine code of instances)', report.codeByDtype) +
-    section('Operators (JavaScript that only they need)', report.operators)
+    section('Dtypes (machine code of instances)', report.codeByDtype)
   )
 }
 

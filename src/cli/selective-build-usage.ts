@@ -16,7 +16,7 @@ export const SELECTIVE_BUILD: Pick<Command, 'usage' | 'help'> = {
       --isa LIST     instruction set levels, such as avx2,avx512; all of them without it
       --all-dtypes   keep all dtypes of the kernels that traces name
       --with-compiler  keep the compiler; traces made with 'ptlite trace --plans' name the kernels of plans, others bring all of them
-      --out DIR      gets index.js, index.cjs, index.d.ts, libptlite.so, messages.json, selected_operators.yaml, report.json, report.txt, report.svg
+      --out DIR      gets index.js, index.cjs, index.d.ts, libptlite.so, selected_operators.yaml, report.json, report.txt, report.svg
       --no-verify    do not run the traced models in the new build
       --verify-only  run the traced models in the build that stands in --out, and nothing else
       --cache DIR    where object files are kept; build/selective beside the sources without it

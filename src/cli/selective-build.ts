@@ -10,7 +10,6 @@ import { readTrace } from '../../selective-build/selection/read-trace.js'
 import { EMPTY_TRACE, mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
 import { readCompiled, whyUnusable } from './compiled-file.js'
 import { traceOfCompiled } from './compiled-trace.js'
-import { exerciseOf } from './exercise.js'
 import { SELECTIVE_BUILD } from './selective-build-usage.js'
 import { type Command, parse, UsageError } from './usage.js'
 import { verifyLevels, verifyTrace } from './verify.js'
@@ -64,7 +63,6 @@ export const selectiveBuild: Command = {
       cache: values.cache ?? join(root, 'build/selective'),
       command: `selective-build ${args.join(' ')}`,
       onProgress: (line) => console.error(line),
-      exercise: exerciseOf(trace),
     })
     console.log(reportText(report))
     if (values['no-verify']) return

@@ -7,6 +7,8 @@ import { Tensor } from '../../runtime/tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { wholeValue } from './convert-leaf.js'
 import { type Input, mismatch, toValue } from './convert.js'
+import * as features from '../../runtime/features.js'
+import { absent } from '../../runtime/error.js'
 
 export { parameterType }
 
@@ -15,6 +17,7 @@ const made = new WeakSet<Value & object>()
 
 /** A tuple argument. */
 export function tuple(...items: Input[]): Tuple {
+  if (!features.coercion) throw absent('an argument that is no tensor', 'INVALID_ARGUMENT')
   const valueOf = (item: Input): Value => {
     // calls say which tensors they do not take
     if (item instanceof Tensor && Tensor.isOne(item)) return Tensor.own(item)

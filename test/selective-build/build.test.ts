@@ -60,7 +60,6 @@ t.test('trace, build and compare', (t) => {
   const built = build('--trace', trace, '--out', out)
   t.equal(built.status, 0, built.stderr)
   t.match(built.stdout, /1 runs give the same bits as the whole runtime/)
-  t.match(built.stderr, /loaders: \d+ parts left out that no traced model comes to/)
   const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as {
     native: { before: number; after: number }
     javascript: { before: number; after: number; gzipped: { after: number } }
@@ -73,24 +72,6 @@ t.test('trace, build and compare', (t) => {
   t.ok(report.kernels['activation']!.after > 0)
   t.match(readFileSync(join(out, 'report.svg'), 'utf8'), /^<svg .*<rect /s)
   t.end()
-})
-
-t.test('what is not traced', async (t) => {
-  // the same kernels, so that nothing is compiled again
-  const less = join(folder, 'less.trace')
-  writeFileSync(less, readFileSync(trace, 'utf8').replace(/.*instruction:STOREN.*\n/, ''))
-  const other = join(folder, 'less')
-  const errors = t.capture(console, 'error', () => undefined)
-  t.capture(console, 'log', () => undefined)
-  await selectiveBuild.run(['--trace', less, '--out', other, '--no-verify', '--isa', isa, '--cache', join(folder, 'cache')])
-  t.notMatch(
-    errors().map(({ args }) => String(args[0])),
-    [/Building/],
-  )
-  const ptlite = await selected(other)
-  const module = await ptlite.loadModule(fixture('add_relu.ptl'))
-  const x = ptlite.tensor([1, -2, 3])
-  t.throws(() => module.forward(x, x), { code: 'MISSING_INSTRUCTION', message: /STOREN is not in this build.*--trace more\.trace/s })
 })
 
 t.test('what the build lacks', async (t) => {
@@ -109,10 +90,7 @@ t.test('what the build lacks', async (t) => {
   await t.rejects(module.run('forward', [x, x]), { code: 'INVALID_ARGUMENT', message: /background thread is not in this build/ })
   await t.rejects(module.compile('forward', [x, x]), { code: 'INVALID_ARGUMENT', message: /compiler is not in this build/ })
   t.strictSame(module.plans(), [])
-  await t.rejects(ptlite.loadModule(fixture('branches.ptl')), {
-    code: 'MISSING_INSTRUCTION',
-    message: /the instruction \w+ is not in this build.*--trace more\.trace/s,
-  })
+  await t.rejects(ptlite.loadModule(fixture('branches.ptl')), { code: 'MISSING_OPERATOR', message: /aten::sigmoid.*--trace more\.trace/s })
   const tanh = modelOf((name, data) => (name.endsWith('/bytecode.pkl') ? Buffer.from(data.toString('latin1').replaceAll('aten::relu', 'aten::tanh'), 'latin1') : data)) // prettier-ignore
   await t.rejects(ptlite.loadModule(tanh), { code: 'MISSING_OPERATOR', message: /aten::tanh.*--trace more\.trace/s })
   await t.rejects(ptlite.loadModule(join(root, 'test/fixtures/linear.ff')), {
@@ -150,17 +128,6 @@ t.test('other models than the traced one', async (t) => {
   t.throws(() => alike.getAttribute('none'), { code: 'UNKNOWN_ATTRIBUTE' })
   alike.dispose()
   t.throws(() => alike.forward(x, x), { code: 'DISPOSED' })
-
-  const typed = [
-    ...p.global('torch.jit._pickle', 'restore_type_tag'),
-    ...p.emptyDict,
-    ...p.text('Dict[str, int]'),
-    ...p.tuple2,
-    ...p.reduce,
-  ]
-  const lacking = { code: 'UNSUPPORTED_FILE', message: /which no traced model came to: it is not in this build.*--trace more\.trace/s }
-  await t.rejects(ptlite.loadModule(modelWith(stateOf(p.text('table'), typed))), lacking, 'a dict with a type')
-  await loadModule(modelWith(stateOf(p.text('table'), typed)))
 })
 
 t.test('other shapes than the traced ones', async (t) => {
@@ -198,34 +165,12 @@ t.test('damaged files are refused as by the whole library', async (t) => {
       await codeOf(() => loadModule(bytes), PtliteError),
       await codeOf(() => ptlite.loadModule(bytes), ptlite.PtliteError),
     ]
-    if (code !== expected && code !== 'missing') t.equal(code, expected, `byte ${at}`)
+    // what a zip is that is no model, builds do not look into
+    const isAlike = code === expected || code === 'missing' || (code === 'UNSUPPORTED_FILE' && expected === 'INVALID_FILE')
+    if (!isAlike) t.equal(code, expected, `byte ${at}`)
     found.set(code, (found.get(code) ?? 0) + 1)
   }
   t.ok((found.get('INVALID_FILE') ?? 0) > 5 * (found.get('missing') ?? 0), JSON.stringify([...found]))
-})
-
-t.test('texts of errors stand beside the kernel library', async (t) => {
-  const copy = async (name: string, texts: string | null): Promise<{ code: string; message: string }> => {
-    const where = join(folder, name)
-    mkdirSync(where)
-    for (const file of ['index.js', 'package.json', 'libptlite.so']) copyFileSync(join(out, file), join(where, file))
-    if (texts !== null) writeFileSync(join(where, 'messages.json'), texts)
-    const { tensor } = await selected(where)
-    try {
-      tensor([1, 2, 3], [2])
-    } catch (error) {
-      return error as { code: string; message: string }
-    }
-    throw new Error('no error')
-  }
-  const texts = readFileSync(join(out, 'messages.json'), 'utf8')
-  const { code, message } = await copy('with', texts)
-  t.equal(code, 'INVALID_ARGUMENT')
-  t.throws(() => tensor([1, 2, 3], [2]), { code, message })
-  const bare = { code, message: /^message \d+: .*3.* \(its text: messages\.json beside libptlite\.so\)$/ }
-  t.match(await copy('without', null), bare)
-  t.match(await copy('other', texts.replace(/"hash": "\w+"/, '"hash": "00000000"')), bare, 'of another build')
-  t.match(await copy('damaged', '{'), bare)
 })
 
 t.test('an app of one file', (t) => {

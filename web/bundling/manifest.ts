@@ -6,8 +6,8 @@ export const REPLACED: Readonly<Record<string, string>> = {
   'runtime/native/custom-library.ts': 'web/stand-ins/custom-library.ts',
   'formats/containers/held-bytes.ts': 'web/stand-ins/held-bytes.ts',
   'src/at-hand.ts': 'web/stand-ins/at-hand.ts',
-  'engine/replaced.ts': 'selective-build/absent/replaced.ts',
-  'engine/background/interpret.ts': 'selective-build/absent/background.ts',
+  'engine/replaced.ts': 'web/stand-ins/replaced.ts',
+  'engine/background/interpret.ts': 'web/stand-ins/background.ts',
 }
 
 /** What selective builds leave as it is: they have one thread. */

@@ -15,9 +15,11 @@ import { dynamicInput } from './dynamic.js'
 import { integerEmbedding } from './embedding.js'
 import { type IntegerLayer, integerLayer } from './layers.js'
 import { dequantizationOf, type Half, type Parameters, quantizationOf } from './pairs.js'
+import * as features from '../../../runtime/features.js'
 
 /** The graph with operators on integers, where anything is quantized to known parameters. */
 export function onIntegers(graph: Graph): Graph {
+  if (!features.quantized) return graph
   return new Rewriter(graph).run()
 }
 

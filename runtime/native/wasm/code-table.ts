@@ -3,6 +3,7 @@ import { moduleOf } from './emit/module.js'
 import { EXPORT, IMPORT } from './emit/names.js'
 import type { KernelExports } from './exports.js'
 import { bufferUpTo, type CompiledModule, webAssembly } from './web-assembly.js'
+import * as features from '../../features.js'
 
 /** A generated function, shared by all whose description is the same. */
 interface Entry {
@@ -48,7 +49,7 @@ export class CodeTable {
 
   /** Bytes of the function's code, 0 where there will be none; `user` becomes its number in the table. */
   generate(kind: number, words: number, count: number, user: number): number {
-    if (!this.isOn) return 0
+    if (!features.compiler || !this.isOn) return 0
     const { buffer } = this.exports().memory
     const description = new Uint8Array(buffer, words, 4 * count).slice()
     const key = `${kind},${new Uint32Array(description.buffer).join()}`

@@ -2,7 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import type { DType } from '../../tensor/dtype.js'
 import { Layout, MemoryFormat } from '../../tensor/options.js'
 import type { Int } from '../../tensor/scalar.js'
-import { SparseTensor } from '../../tensor/sparse.js'
+import { isSparse } from '../../tensor/sparse.js'
 import { isChannelsLastStrides } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { Device, ScriptObject, type Value } from '../../tensor/value.js'
@@ -59,7 +59,7 @@ export function internal_overlap(self: Tensor): Int {
 }
 
 export function layout(a: Tensor): number {
-  return a instanceof SparseTensor ? a.layout : Layout.strided
+  return isSparse(a) ? a.layout : Layout.strided
 }
 
 export function is_sparse(a: Tensor): boolean {

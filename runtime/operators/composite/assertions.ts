@@ -3,7 +3,7 @@ import { dtypeName } from '../../tensor/dtype.js'
 import { Layout, type TensorOptions } from '../../tensor/options.js'
 import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { shapeText } from '../../tensor/shape.js'
-import { SparseTensor } from '../../tensor/sparse.js'
+import { isSparse } from '../../tensor/sparse.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { cloneOf } from '../support/copy.js'
 import { empty_memory_format } from './factory.js'
@@ -41,7 +41,7 @@ export const _assert_tensor_metadata: Composite['_assert_tensor_metadata'] = (a,
   if (stride !== null && stride.join() !== a.strides.join()) differs('strides', shapeText(stride), shapeText(a.strides))
   if (dtype !== null && dtype !== a.type) differs('dtype', dtypeName(dtype), a.dtype)
   if (device !== null && device.type !== 'cpu') differs('device', device.toString(), 'cpu')
-  const own = a instanceof SparseTensor ? a.layout : Layout.strided
+  const own = isSparse(a) ? a.layout : Layout.strided
   if (layout !== null && layout !== own) differs('layout', `layout ${layout}`, `layout ${own}`)
 }
 
@@ -62,5 +62,5 @@ export function _functional_assert_scalar(self: AnyScalar, message: string, toke
 
 /** Whether `self` may become another view of what `other` is: both strided, both sparse, or both quantized. */
 export function _has_compatible_shallow_copy_type(self: Tensor, other: Tensor): boolean {
-  return self instanceof SparseTensor === other instanceof SparseTensor && self.isQuantized === other.isQuantized
+  return isSparse(self) === isSparse(other) && self.isQuantized === other.isQuantized
 }

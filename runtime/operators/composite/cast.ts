@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { DType, dtypeFromCode } from '../../tensor/dtype.js'
 import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
-import { SparseTensor } from '../../tensor/sparse.js'
+import { isSparse } from '../../tensor/sparse.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { expand } from '../../tensor/view.js'
@@ -98,12 +98,12 @@ export function lift_fresh_copy(self: Tensor): Tensor {
 }
 
 export function to_dense(self: Tensor, dtype: DType | null, _maskedGrad: boolean | null): Tensor {
-  return convert(self instanceof SparseTensor ? sparseToDense(self) : self, dtype, false, null)
+  return convert(isSparse(self) ? sparseToDense(self) : self, dtype, false, null)
 }
 
 /** The dense form of a sparse tensor, of which PyTorch's kernel takes no dtype. */
 export function _to_dense(self: Tensor, dtype: DType | null, _maskedGrad: boolean | null): Tensor {
-  check(self instanceof SparseTensor, () => '_to_dense: expected a sparse tensor, found a dense one')
+  check(isSparse(self), () => '_to_dense: expected a sparse tensor, found a dense one')
   check(dtype === null, () => '_to_dense: expected no dtype')
   return sparseToDense(self)
 }

@@ -1,4 +1,4 @@
-import { SparseTensor } from '../../tensor/sparse.js'
+import { isSparse } from '../../tensor/sparse.js'
 import { check } from '../../error.js'
 import { contiguousStrides } from '../../tensor/shape.js'
 import { become, Tensor } from '../../tensor/tensor.js'
@@ -44,7 +44,7 @@ export function reshaped(self: Tensor, shape: readonly number[], strides: readon
 
 export function t(self: Tensor): Tensor {
   checkMatrix(self)
-  if (self instanceof SparseTensor) return self.transposed()
+  if (isSparse(self)) return self.transposed()
   return v.transpose(self, 0, self.shape.length < 2 ? 0 : 1)
 }
 

@@ -8,7 +8,7 @@ import { deliver } from '../support/deliver.js'
 import { PackSide, packedWeight } from '../support/packed-weight.js'
 import type { PostFields } from '../../shapes/post-ops.js'
 import { asColumn, checkInner, scaledMatmul, shapeText } from '../support/matmul.js'
-import { SparseTensor } from '../../tensor/sparse.js'
+import { isSparse } from '../../tensor/sparse.js'
 import { sparseLinear, sparseMatmul, sparseProduct } from './sparse-matmul.js'
 import { checkSameType, product } from '../support/product.js'
 
@@ -63,7 +63,7 @@ export function takesLinear(input: Tensor, weight: Tensor, bias: Tensor | null):
 /** x weight^T + bias over the last dimension: one kernel call in the usual case. */
 export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?: Tensor): Tensor {
   if (out === undefined && takesLinear(input, weight, bias)) return clampedLinear(input, weight, bias, false, 0, 0)
-  if (weight instanceof SparseTensor) return deliver(sparseLinear(input, weight, bias), out)
+  if (isSparse(weight)) return deliver(sparseLinear(input, weight, bias), out)
   check(weight.dim === 1 || weight.dim === 2, () => `linear: expected a weight with 1 or 2 dimensions, found shape ${shapeText(weight)}`)
   check(input.dim > 0, () => 'linear: expected an input with 1 or more dimensions')
   checkInner('linear', input, weight, input.shape[input.dim - 1] === weight.shape[weight.dim - 1])

@@ -4,6 +4,8 @@ import { noteWrite } from '../../tensor/write.js'
 import { castTo } from './copy.js'
 import { deliver } from './deliver.js'
 import { type Addend, placesOf, sizesOf, takesProduct } from './product-places.js'
+import * as features from '../../features.js'
+import { absent } from '../../error.js'
 
 /**
  * `product` for bfloat16. An element differs from the exact one by at most (k + 2) 2^-23 sum |a b| before it is rounded; the
@@ -18,6 +20,7 @@ export function bfloat16Product(
   addend: Addend | null,
   out?: Tensor,
 ): Tensor {
+  if (!features.half) throw absent('bfloat16')
   const source = addend === null || addend.beta === 0 ? null : castTo(addend.source, a.type)
   const direct = takesProduct(out, shape, a, b, source)
   const result = direct ? out : empty(shape, a.type)

@@ -1,7 +1,10 @@
+import { HOW_TO_EXTEND } from '../../build.js'
 import { entryAt, operatorCount } from './registry.js'
+import * as features from '../../features.js'
 
 /** Names closest to one that the table lacks: other overloads first, then similar names; at most `limit`. */
 export function similarOperators(qualifiedName: string, limit = 4): string[] {
+  if (!features.advice) return []
   const base = baseName(qualifiedName)
   const overloads: string[] = []
   const others: { name: string; distance: number }[] = []
@@ -22,7 +25,7 @@ function baseName(qualifiedName: string): string {
 }
 
 /** How to get an operator that the build lacks. */
-export const HOW_TO_ADD =
+export const HOW_TO_ADD: string = HOW_TO_EXTEND !== '' ? HOW_TO_EXTEND :
   "\nDeclare them in a custom_ops.yaml and run 'ptlite codegen --ops custom_ops.yaml --out DIR', or add them before the model is loaded: " +
   "registerOperator('NAMESPACE::NAME(Tensor x) -> Tensor', (x) => ...) (docs/custom-ops.md)."
 

@@ -17,6 +17,7 @@ import { Crew } from './crew.js'
 import { type KernelMemory, newMemory } from './memory.js'
 import { sharedOnTheWay, withSharedMemory } from './shared-import.js'
 import { mostThreads } from './start.js'
+import * as features from '../../../features.js'
 
 /** Kernels, and other threads for them where the host has memory that threads share. Selective builds have kernels alone. */
 
@@ -30,7 +31,7 @@ let threads = 1
 /** Kernels at once; undefined where they have to be waited for. Throws NATIVE_LIBRARY. */
 export function kernelsNow(file: KernelFile, source: KernelSource | undefined): Kernels | undefined {
   const memory = memoryFor(file)
-  const module = compileNow(file, memory.isShared ? sharedNow : undefined)
+  const module = compileNow(file, features.threads && memory.isShared ? sharedNow : undefined)
   if (module !== undefined) return use(Kernels.of(module, memory), module, memory, source)
   if (memory.isShared) spare = memory
   return undefined
@@ -39,7 +40,7 @@ export function kernelsNow(file: KernelFile, source: KernelSource | undefined): 
 /** The same anywhere. Rejects with NATIVE_LIBRARY. */
 export async function kernelsLater(file: KernelFile, source: KernelSource | undefined): Promise<Kernels> {
   const memory = memoryFor(file)
-  const module = await compileLater(file, memory.isShared ? sharedLater : undefined)
+  const module = await compileLater(file, features.threads && memory.isShared ? sharedLater : undefined)
   return use(await Kernels.whenMade(module, memory), module, memory, source)
 }
 
@@ -65,6 +66,7 @@ function sharedLater(file: KernelFile): KernelFile {
 }
 
 function use(kernels: Kernels, module: CompiledModule, { memory, isShared }: KernelMemory, source: KernelSource | undefined): Kernels {
+  if (!features.threads) return kernels
   // others that could not wait may have come first
   if (isShared && !isLoaded) {
     crew = new Crew(kernels, module, memory!, threadsFile(source))
@@ -77,7 +79,7 @@ function use(kernels: Kernels, module: CompiledModule, { memory, isShared }: Ker
 
 /** Fulfils once all threads that are wanted have begun, or been refused. */
 export async function threadsBegun(): Promise<void> {
-  await crew?.begun()
+  if (features.threads) await crew?.begun()
 }
 
 /** Kernels are to use so many threads from now on, or as many as there can be. */
@@ -90,13 +92,13 @@ export const threadsInUse = (): number => (isLoaded && crew === undefined ? 1 : 
 
 /** Runs the kernel of a frame on another thread where there can be one; others have their turn first where there is none. */
 export async function launchElsewhere(kernels: Kernels, frame: Uint8Array): Promise<number> {
-  kernels.ensure(new Int32Array(frame.buffer, frame.byteOffset, 1)[0]!)
-  if (crew !== undefined) return crew.launch(frame)
+  if (features.threads) kernels.ensure(new Int32Array(frame.buffer, frame.byteOffset, 1)[0]!)
+  if (features.threads && crew !== undefined) return crew.launch(frame)
   await turnOfOthers()
   return kernels.launchFrame(frame)
 }
 
 /** Sets a word of a frame that was given to `launchElsewhere`, whose kernel may be running. */
 export function writeElsewhere(frame: Uint8Array, word: number, value: number): void {
-  crew?.write(frame, word, value)
+  if (features.threads) crew?.write(frame, word, value)
 }

@@ -1,5 +1,6 @@
 import type { KernelExports, ThreadExports } from '../exports.js'
 import { type Memory, webAssembly } from '../web-assembly.js'
+import * as features from '../../../features.js'
 
 /** Pages of 64 KiB that the kernels begin with: --initial-memory of kernels/arch/wasm/CMakeLists.txt. */
 const FIRST = 32
@@ -17,6 +18,7 @@ export interface KernelMemory {
 
 /** Memory for threads where the host has it and it is `wanted`. */
 export function newMemory(wanted: boolean): KernelMemory {
+  if (!features.threads) return { memory: undefined, isShared: false }
   for (const maximum of wanted ? BOUNDS : []) {
     try {
       return { memory: new webAssembly!.Memory({ initial: FIRST, maximum, shared: true }), isShared: true }
@@ -32,11 +34,13 @@ export function withMemory(
   ptlite: Readonly<Record<string, unknown>>,
   { memory }: KernelMemory,
 ): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  if (!features.threads) return { ptlite }
   return { ptlite: { ...ptlite, learn: () => 1 }, env: { memory } }
 }
 
 /** The first call of the instance that sets the memory up. */
 export function beginFirst(exports: KernelExports, { isShared }: KernelMemory): void {
+  if (!features.threads) return
   ;(exports as ThreadExports).ptlite_thread_begin(1, Number(isShared && canWait()))
 }
 

@@ -3,6 +3,8 @@ import type { ConvSettings } from '../../../shapes/convolution.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { dense, denseAddress } from '../../support/real.js'
 import { geometry } from './conv-geometry.js'
+import * as features from '../../../features.js'
+import { absent } from '../../../error.js'
 
 /** Sums in float32, rounded once, as `product` has them. */
 export function convolveBfloat16(
@@ -12,6 +14,7 @@ export function convolveBfloat16(
   settings: ConvSettings,
   sizes: readonly number[],
 ): Tensor {
+  if (!features.half) throw absent('bfloat16')
   const { type } = input
   const result = empty([input.shape[0]!, weight.shape[0]!, ...sizes], type)
   if (result.numel === 0) return result

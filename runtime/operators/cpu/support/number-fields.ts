@@ -4,6 +4,8 @@ import { halfValue } from '../../../tensor/half-value.js'
 import { Float, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
 import { longBits, scalarBits } from '../../../tensor/scalar-bits.js'
 import { noteUse } from '../../../used.js'
+import * as features from '../../../features.js'
+import { absent } from '../../../error.js'
 
 /** How a scalar operand travels: as a double, or as the words of an int64. */
 export interface ScalarFields {
@@ -14,6 +16,7 @@ export interface ScalarFields {
 
 /** The fields of a number beside tensors of a dtype. */
 export function numberFields(operand: Scalar, common: DType): ScalarFields {
+  if (!features.scalars) throw absent('an operator on a tensor and a number', 'MISSING_KERNEL')
   noteUse('scalars')
   const value = scalarAs(operand, common)
   if (isFloating(common)) return { scalar: scalarToNumber(value), low: 0, high: 0 }

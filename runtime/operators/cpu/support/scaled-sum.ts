@@ -1,4 +1,4 @@
-import { check } from '../../../error.js'
+import { absent, check } from '../../../error.js'
 import { BinaryOp } from '../../../native/generated/kernels.js'
 import { DType, isFloating } from '../../../tensor/dtype.js'
 import type { Operand } from '../../../tensor/promote.js'
@@ -7,9 +7,11 @@ import { Tensor } from '../../../tensor/tensor.js'
 import { noteUse } from '../../../used.js'
 import { runBinary } from './elementwise.js'
 import { scalarAs } from './number-fields.js'
+import * as features from '../../../features.js'
 
 /** a op alpha * b. float16 rounds the product as PyTorch does, other dtypes once. */
 export function scaled(op: number, a: Operand, b: Operand, alpha: Scalar, common: DType, out: Tensor | undefined): Tensor {
+  if (!features.scalars) throw absent('a sum with a factor', 'MISSING_KERNEL')
   const factor = factorOf(alpha, common)
   if (factor !== 1 && common === DType.float16) {
     const product =

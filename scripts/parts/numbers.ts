@@ -1,13 +1,13 @@
 import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
-import { ArgumentUse } from '../../program/linked.js'
-import { Opcode, OperandKind, StackEffect } from '../../program/generated/opcodes.js'
-import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import { PickleOp } from '../../formats/containers/pickle/opcodes.js'
+import { Opcode, OperandKind, StackEffect } from '../../program/generated/opcodes.js'
+import { ArgumentUse } from '../../program/linked.js'
 import { Limit, Status } from '../../runtime/native/generated/numbers.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Layout, MemoryFormat } from '../../runtime/tensor/options.js'
-import type { Selection } from '../selection/selection.js'
-import type { ConstantFields } from './rewrite.js'
+
+/** Constant objects by name and field, `DType.float32`. */
+export type ConstantFields = ReadonlyMap<string, Readonly<Record<string, number>>>
 
 /** The enumerations of the runtime and of its kernels. Each has one meaning in all files. */
 export function constantFields(abi: KernelAbi): ConstantFields {
@@ -21,7 +21,14 @@ export function constantFields(abi: KernelAbi): ConstantFields {
   ])
 }
 
-/** Numbers of the instructions of a selection; null for all. */
-export function opcodesOf({ instructions }: Selection): ReadonlySet<number> | null {
-  return instructions === null ? null : new Set([...instructions].map((name) => OPCODE_BY_NAME.get(name)!))
+/** A source file with numbers in place of fields of constant objects. */
+export function rewriteConstants(source: string, constants: ConstantFields): string {
+  const names = [...constants.keys()].join('|')
+  return source.replace(
+    new RegExp(`(?<!\\btypeof )\\b(?:kernels\\.)?(${names})\\.(\\w+)\\b(?!\\()`, 'g'),
+    (text, name: string, field: string) => {
+      const value = constants.get(name)![field]
+      return value === undefined ? text : String(value)
+    },
+  )
 }

@@ -1,1 +1,0 @@
-export { itemOf as anyItemOf } from '../../runtime/tensor/data.js'

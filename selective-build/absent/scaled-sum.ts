@@ -1,1 +1,0 @@
-export { numberFields as scaled } from './number-fields.js'

@@ -1,2 +1,0 @@
-/* Without complex numbers there is nothing to export for them. */
-export {}

@@ -1,0 +1,68 @@
+import type { Operator } from '../../codegen/model/operator.js'
+import { printType } from '../../codegen/schema/printer.js'
+import { PLAIN } from '../../program/generated/plain-opcodes.js'
+import { isOfStructures } from '../../program/unknown-instruction.js'
+import { hasChanged } from '../../program/upgraders.js'
+import * as features from '../../runtime/features.js'
+import { DType } from '../../runtime/tensor/dtype.js'
+import { loadersOf, type Selection } from '../selection/selection.js'
+
+/** What of the library a build can be without, by the names of runtime/features.ts. */
+type Features = Readonly<Record<keyof typeof features, boolean>>
+
+/** What a selection needs of the library. */
+export function featuresOf(selection: Selection, declared: readonly Operator[]): Features {
+  const { parts, loaders, backends, dtypes, operators, uncalled, instructions } = selection
+  const compiler = parts.has('compiler')
+  const reads = (name: string): boolean => loaders.has(name)
+  return {
+    complex: parts.has('complex'),
+    half: parts.has('halves') || dtypes === null || dtypes.has(DType.float16) || dtypes.has(DType.bfloat16),
+    quantized: backends.has('QuantizedCPU'),
+    sparse: parts.has('sparse'),
+    promotion: parts.has('scalars') || dtypes === null || dtypes.size > 1,
+    scalars: parts.has('scalars'),
+    writes: parts.has('writes'),
+    defaults: parts.has('defaults'),
+    containers: compiler || holdsContainers(selection, declared),
+    structures: compiler || instructions === null || [...instructions].some(isOfStructures),
+    coercion: parts.has('arguments'),
+    // plans need neither a program nor what it calls
+    interpreter: loadersOf('program').some(reads),
+    compiler,
+    background: false,
+    threads: false,
+    customOperators: false,
+    ptl: reads('ptl'),
+    ff: reads('ff'),
+    torchscript: reads('torchscript'),
+    pt2: reads('pt2'),
+    pte: reads('pte'),
+    ptlc: reads('ptlc'),
+    // apps only load models
+    writers: false,
+    sources: false,
+    debug: parts.has('debug-info'),
+    upgraders: parts.has('upgraders') && [...operators, ...uncalled].some(hasChanged),
+    argumentCounts: parts.has('argument-counts'),
+    // apps are written against the whole library, which says more
+    advice: false,
+  }
+}
+
+/** In the place of runtime/features.ts. */
+export function featuresModule(held: Features): string {
+  return Object.entries(held)
+    .map(([name, isHeld]) => `export const ${name} = ${isHeld}\n`)
+    .join('')
+}
+
+/** Types of results that are no container and in none. */
+const SINGLE: ReadonlySet<string> = new Set(['Tensor', 'int', 'float', 'bool', 'Scalar', 'str', 'SymInt'])
+
+/** Whether a program can come by a value that holds others, besides the module. */
+function holdsContainers({ operators, instructions, parts }: Selection, declared: readonly Operator[]): boolean {
+  if (instructions === null || parts.has('arguments') || ![...instructions].every((name) => PLAIN.has(name))) return true
+  const called = declared.filter(({ qualifiedName }) => operators.has(qualifiedName))
+  return called.some(({ schema }) => schema.isVarret || schema.returns.some(({ type }) => !SINGLE.has(printType(type, false))))
+}

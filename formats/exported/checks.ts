@@ -1,4 +1,4 @@
-import { DType, nameOfCode } from '../../runtime/tensor/dtype.js'
+import { nameOfCode } from '../../runtime/tensor/dtype.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { Leaf } from './arguments.js'
 import type { CodeBuilder, Label } from './code-builder.js'
@@ -21,7 +21,6 @@ export interface Range {
 
 /** PyTorch takes sizes of 0 and 1 where a program was exported for 2 and more. */
 const ALWAYS_ALLOWED = 2
-
 
 interface Size {
   readonly what: string

@@ -1,5 +1,5 @@
 import type { FunctionCode } from '../../program/code.js'
-import { DType, type DTypeName, nameOfCode } from '../../runtime/tensor/dtype.js'
+import { nameOfCode } from '../../runtime/tensor/dtype.js'
 import {
   type CallArgument,
   callArguments,
@@ -317,4 +317,3 @@ class ProgramCompiler {
     return { text, min: range?.min ?? 0, max: range?.max ?? null }
   }
 }
-

@@ -1,5 +1,5 @@
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
-import { DType, isQuantized, itemSize, nameOfCode } from '../../runtime/tensor/dtype.js'
+import { type DType, isQuantized, itemSize, nameOfCode } from '../../runtime/tensor/dtype.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'
@@ -30,7 +30,8 @@ export function byteSizeOf({ scalarType, sizes }: Pick<Form, 'scalarType' | 'siz
   const lacking = LACKING[scalarType]
   if (lacking !== undefined)
     throw unsupported(`a tensor of ${lacking}, which this runtime has not got; export the model with another dtype`)
-  if (nameOfCode(scalarType) === undefined || isQuantized(scalarType as DType)) throw damaged(`a tensor of scalar type number ${scalarType}`)
+  if (nameOfCode(scalarType) === undefined || isQuantized(scalarType as DType))
+    throw damaged(`a tensor of scalar type number ${scalarType}`)
   const bytes = elementCount(sizes) * itemSize(scalarType as DType)
   if (!Number.isSafeInteger(bytes)) throw damaged(`a tensor of the sizes [${sizes.join(', ')}]`)
   return bytes

@@ -1,7 +1,7 @@
 import { damaged, guarded } from '../../program/file-error.js'
 import type { FunctionCode } from '../../program/code.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
-import { DType, type DTypeName, nameOfCode } from '../../runtime/tensor/dtype.js'
+import { nameOfCode } from '../../runtime/tensor/dtype.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import { type Leaf, type LeafType, putTogether, schemaArgument, takeApart } from '../exported/arguments.js'
 import { InputChecks, type Range } from '../exported/checks.js'

@@ -21,7 +21,8 @@ export function anyComplex(a: AnyOperand, b: AnyOperand): boolean {
 
 /** What is no complex number, as it is. Throws INVALID_ARGUMENT for one. */
 export function notComplex<T>(value: T | Complex): T {
-  if (features.complex && value instanceof Complex) throw new PtliteError('INVALID_ARGUMENT', `expected a real number, found complex ${String(value)}`)
+  if (features.complex && value instanceof Complex)
+    throw new PtliteError('INVALID_ARGUMENT', `expected a real number, found complex ${String(value)}`)
   return value as T
 }
 

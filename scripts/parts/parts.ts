@@ -343,7 +343,7 @@ export const PARTS: readonly Part[] = [
     files: [
       ...['formats/*', 'program/*', 'interpreter/*', 'runtime/native/budget.ts'],
       ...compiler('call', 'entry', 'index', 'plan-info', 'signature-list', 'tier', 'record/*', 'passes/pass'),
-      ...['interpreting-engine', 'load-program', 'open-program', 'program-engine'].map((name) => `engine/${name}.ts`),
+      ...['interpreting-engine', 'load-program', 'open-program', 'plain-engine', 'program-engine'].map((name) => `engine/${name}.ts`),
     ],
     needs: ['operators', 'files'],
   },

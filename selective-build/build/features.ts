@@ -3,7 +3,7 @@ import { printType } from '../../codegen/schema/printer.js'
 import { PLAIN } from '../../program/generated/plain-opcodes.js'
 import { isOfStructures } from '../../program/unknown-instruction.js'
 import { hasChanged } from '../../program/upgraders.js'
-import * as features from '../../runtime/features.js'
+import type * as features from '../../runtime/features.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { loadersOf, type Selection } from '../selection/selection.js'
 

@@ -25,9 +25,11 @@ function baseName(qualifiedName: string): string {
 }
 
 /** How to get an operator that the build lacks. */
-export const HOW_TO_ADD: string = HOW_TO_EXTEND !== '' ? HOW_TO_EXTEND :
-  "\nDeclare them in a custom_ops.yaml and run 'ptlite codegen --ops custom_ops.yaml --out DIR', or add them before the model is loaded: " +
-  "registerOperator('NAMESPACE::NAME(Tensor x) -> Tensor', (x) => ...) (docs/custom-ops.md)."
+export const HOW_TO_ADD: string =
+  HOW_TO_EXTEND !== ''
+    ? HOW_TO_EXTEND
+    : "\nDeclare them in a custom_ops.yaml and run 'ptlite codegen --ops custom_ops.yaml --out DIR', or add them before the model is loaded: " +
+      "registerOperator('NAMESPACE::NAME(Tensor x) -> Tensor', (x) => ...) (docs/custom-ops.md)."
 
 /** Levenshtein distance, `limit` where it is at least that. */
 function editDistance(a: string, b: string, limit: number): number {

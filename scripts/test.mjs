@@ -14,7 +14,16 @@ const bundles = join(root, 'build/bundles')
 /** Started by tests through test/support/node.ts. */
 const PROGRAMS = ['src/index.ts', 'src/cli/main.ts', 'src/cli/selective-build-main.ts']
 /** Processes that take longest come first, so that no long one is left over at the end. */
-const FIRST = ['test/selective-build', 'test/native', 'test/hostile', 'test/backends', 'test/compiler', 'test/module', 'test/codegen']
+const FIRST = [
+  'test/selective-build',
+  'serve/test',
+  'test/native',
+  'test/hostile',
+  'test/compiler',
+  'test/backends',
+  'test/module',
+  'test/modes',
+]
 
 const alone = JSON.parse(readFileSync(join(root, 'test/alone.json'), 'utf8'))
 const sources = ['test', 'serve/test'].flatMap((folder) =>

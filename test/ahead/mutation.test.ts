@@ -7,7 +7,7 @@ import { fixturePath, type Golden, inputOf } from '../module/fixtures.js'
 import { generator, headerBytes, sealed } from './support.js'
 
 /** Changes of a file per model; each is loaded and, if it can be, run. */
-const ROUNDS = 80
+const ROUNDS = 30
 
 interface Subject {
   readonly bytes: Uint8Array

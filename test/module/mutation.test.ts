@@ -9,7 +9,7 @@ import { loadProgram } from '../../engine/load-program.js'
 import { fixtureBytes, fixturePath, type Golden, inputOf } from './fixtures.js'
 
 const SEED = Number(process.env['PTLITE_SEED'] ?? 20240607)
-const PER_FILE = Number(process.env['PTLITE_MUTATIONS'] ?? 250)
+const PER_FILE = Number(process.env['PTLITE_MUTATIONS'] ?? 100)
 
 /** mulberry32: integers below `n`, the same ones for a seed. */
 function randomFrom(seed: number): (n: number) => number {

@@ -7,7 +7,7 @@ import t from 'tap'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 execFileSync('cmake', ['-S', 'kernels', '-B', 'build'], { cwd: ROOT, stdio: 'ignore' })
-execFileSync('cmake', ['--build', 'build', '--parallel', '2', '--target', 'sparse_test', 'asan_test'], {
+execFileSync('cmake', ['--build', 'build', '--parallel', '2', '--target', 'sparse_test', 'asan_test', 'jit_postops'], {
   cwd: ROOT,
   stdio: 'pipe',
   encoding: 'utf8',
@@ -29,3 +29,10 @@ for (const [program, good, levels] of PROGRAMS) {
     })
   }
 }
+
+await t.test('examples/jit-postops', (t) => {
+  const { status, stdout, stderr } = spawnSync(`${ROOT}examples/jit-postops/run.sh`, { encoding: 'utf8' })
+  t.equal(status, 0, stderr.slice(-2000))
+  t.match(stdout, /largest error|no code can be generated/)
+  t.end()
+})

@@ -10,10 +10,10 @@ function sourceUrls(transform) {
   return {
     name: 'source-urls',
     setup({ onLoad }) {
-      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      onLoad({ filter: /\.(ts|mjs)$/ }, ({ path }) => {
         const url = JSON.stringify(pathToFileURL(path).href)
         const text = transform(readFileSync(path, 'utf8'), path)
-        return { contents: text.replaceAll(/(?<=[(, ])import\.meta\.url(?=[),])/g, url), loader: 'ts' }
+        return { contents: text.replaceAll(/(?<=[(, ])import\.meta\.url(?=[),])/g, url), loader: path.endsWith('.ts') ? 'ts' : 'js' }
       })
     },
   }

@@ -55,7 +55,7 @@ function x86(level: string): Target {
 }
 
 function compilerArguments(source: string, { processor, levels, flags, generated }: Target, program: string): string[] {
-  const include = ['kernels', `kernels/arch/${processor}`, 'kernels/include', 'kernels/generated'].map(
+  const include = ['kernels', `kernels/arch/${processor}`, 'kernels/arch/generic', 'kernels/include', 'kernels/generated'].map(
     (folder) => `-I${join(ROOT, folder)}`,
   )
   const defined = [`-DCPU_CAPABILITY=${levels[0]!}`, ...levels.map((name) => `-DCPU_CAPABILITY_${name}`)]

@@ -1,117 +1,13 @@
 import { PtliteError } from '../../runtime/error.js'
-import {
-  CLAMP,
-  type Field,
-  FLAG,
-  FLOAT,
-  INT,
-  INTS,
-  LAYER,
-  OPTIONAL_LAYER,
-  OPTIONAL_VALUE,
-  optional,
-  POST_OPS,
-  VALUE,
-  VALUES,
-  word,
-  FLOATS,
-} from './fields.js'
-import type { Arg, NodeBase } from './graph.js'
-
-/**
- * What passes make of a model's operators, by the fields of each. `layout` is that of images: `planes` for [n, c, h, w], `blocks` for
- * [n, c / 16, h, w, 16]. Volumes have a depth in front of the height.
- */
-const KINDS = {
-  /** A convolution, plus a residual, between bounds. */
-  convolution: {
-    input: VALUE,
-    filter: VALUE,
-    bias: OPTIONAL_VALUE,
-    residual: OPTIONAL_VALUE,
-    layout: word('planes', 'blocks'),
-    strategy: word('product', 'direct', 'winograd', 'grouped', 'depthwise', 'sparse'),
-    /** One per dimension, as are padding and dilation. */
-    stride: INTS,
-    padding: INTS,
-    dilation: INTS,
-    groups: optional(INT, 1),
-    /** Channels in and out of a group, of strategy `grouped`. */
-    perGroup: optional(INTS, [], (list) => list.length === 0),
-    clamp: CLAMP,
-    post: POST_OPS,
-  },
-  /** input weight^T + bias, between bounds. */
-  linear: {
-    input: VALUE,
-    weight: VALUE,
-    bias: OPTIONAL_VALUE,
-    /** The kernel: SparseForm of those that leave blocks of zeros out. */
-    form: optional(word('dense', 'rows', 'unrolled', 'vectors'), 'dense'),
-    clamp: CLAMP,
-    post: POST_OPS,
-  },
-  /** A product of matrices, or of as many pairs of them. */
-  matmul: { left: VALUE, right: VALUE, post: POST_OPS },
-  /** A chain of element-wise steps over tensors that are broadcast to `size`; the results are those of steps `kept`, the last one among them. */
-  chain: { inputs: VALUES, size: INTS, ops: INTS, values: INTS, numbers: FLOATS, kept: INTS, dtypes: INTS },
-  attention: {
-    query: VALUE,
-    key: VALUE,
-    value: VALUE,
-    mask: OPTIONAL_VALUE,
-    scale: FLOAT,
-    causal: FLAG,
-    /** A row that sees no key is 0. */
-    safe: FLAG,
-    /** The result has rows in front of heads in memory. */
-    rowsFirst: FLAG,
-  },
-  /** Rotary position embedding of the first `rotated` elements of rows; the result has these strides. */
-  rotary: { input: VALUE, cos: VALUE, sin: VALUE, rotated: INT, interleaved: FLAG, strides: INTS },
-  /** Quantizes into channels-last memory. */
-  quantize: { input: VALUE, scale: FLOAT, zeroPoint: INT, dtype: INT },
-  /** Looks each byte of a quantized tensor up; the result has these strides. */
-  lookup: { input: VALUE, table: VALUE, strides: INTS, scale: FLOAT, zeroPoint: INT, dtype: INT },
-  /** Brings images into blocks, or `channels` channels out of them: as planes, or as rows [n, h, w, c]. */
-  reorder: { input: VALUE, to: word('blocks', 'planes', 'rows'), channels: INT },
-  /** Over blocks. */
-  pool: {
-    input: VALUE,
-    mode: word('max', 'average'),
-    kernel: INTS,
-    stride: INTS,
-    padding: INTS,
-    /** Of maxima. */
-    dilation: optional(INTS, [], (list) => list.length === 0),
-    ceil: FLAG,
-    /** Of averages. */
-    countPadding: FLAG,
-  },
-  /** Of all pixels in blocks, as [n, c, 1, 1]. */
-  mean: { input: VALUE, channels: INT },
-  /** Squeeze and excitation: a number for each channel of images in blocks. */
-  gates: { input: VALUE, channels: INT, squeeze: LAYER, excite: LAYER },
-  /** A pointwise filter in blocks, times a factor per input channel. */
-  scaledFilter: { filter: VALUE, factors: VALUE },
-  /** A depthwise convolution and the pointwise ones around it, over blocks. */
-  bottleneck: {
-    input: VALUE,
-    expand: OPTIONAL_LAYER,
-    depthwise: LAYER,
-    project: OPTIONAL_LAYER,
-    residual: OPTIONAL_VALUE,
-    stride: INT,
-    padding: INT,
-  },
-} as const
+import type { Field } from './fields.js'
+import type { Arg, GraphNode, NodeBase } from './graph.js'
+import { type Call, type FieldsOf, KINDS } from './kinds.js'
 
 export type CompiledKind = keyof typeof KINDS
 
-type FieldsOf<F> = { readonly [Name in keyof F]: F[Name] extends Field<infer T> ? T : never }
-
 /** A node of one kind. */
-export type CompiledOf<K extends CompiledKind> = NodeBase & FieldsOf<(typeof KINDS)[K]> & { readonly kind: K; readonly op?: undefined }
+export type CompiledOf<K extends CompiledKind> = NodeBase &
+  FieldsOf<(typeof KINDS)[K]['fields']> & { readonly kind: K; readonly op?: undefined }
 
 /** A node that a pass has made: its kind says what it computes, its fields how. */
 export type CompiledNode = { [K in CompiledKind]: CompiledOf<K> }[CompiledKind]
@@ -121,7 +17,12 @@ export type LinearNode = CompiledOf<'linear'>
 export type ChainNode = CompiledOf<'chain'>
 
 const fieldsOf = (kind: CompiledKind): readonly (readonly [string, Field<unknown>])[] =>
-  Object.entries(KINDS[kind] as unknown as Record<string, Field<unknown>>)
+  Object.entries(KINDS[kind].fields as unknown as Record<string, Field<unknown>>)
+
+/** The call that computes a node. */
+export function callOf(node: GraphNode): Call {
+  return node.kind === 'operator' ? node : (KINDS[node.kind].call as (node: CompiledNode) => Call)(node)
+}
 
 export function isCompiledKind(kind: string): kind is CompiledKind {
   return Object.hasOwn(KINDS, kind)

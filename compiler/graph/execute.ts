@@ -5,7 +5,7 @@ import { sameShape } from '../../runtime/tensor/shape.js'
 import { newStack, type Stack } from '../../runtime/tensor/stack.js'
 import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
-import { callOf } from './calls.js'
+import { callOf } from './compiled.js'
 import { type Arg, definitionsOf, type Graph, type GraphNode, type Result, type ValueId, visitArg } from './graph.js'
 import { nameOf, usesOf } from './node.js'
 

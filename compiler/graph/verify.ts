@@ -1,7 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import { findOperator } from '../../runtime/operators/table/registry.js'
 import { extentOf } from '../../runtime/tensor/shape.js'
-import { callOf } from './calls.js'
+import { callOf } from './compiled.js'
 import { definitionsOf, type Graph, type ValueId, visitArg } from './graph.js'
 import { nameOf, usesOf } from './node.js'
 

@@ -24,8 +24,7 @@ function run(script: string, ...args: string[]): { status: number | null; stdout
   return spawnSync(process.execPath, [...node, ...args], { encoding: 'utf8', cwd: root })
 }
 
-const build = (...args: string[]): ReturnType<typeof run> =>
-  run('src/cli/selective-build-main.ts', ...args, '--isa', isa, '--cache', join(folder, 'cache'))
+const build = (...args: string[]): ReturnType<typeof run> => run('src/cli/selective-build-main.ts', ...args, '--isa', isa)
 
 const runtimes = new Map<string, Promise<typeof selectedTypes>>()
 const selected = (where = out): Promise<typeof selectedTypes> => {

@@ -23,7 +23,7 @@ t.test('a build with the compiler makes the plans that were traced', async (t) =
   const traced = run('src/cli/main.ts', 'trace', model, '--input', input, '--plans', '-o', trace)
   t.equal(traced.status, 0, traced.stderr)
   t.match(readFileSync(trace, 'utf8'), /plans/)
-  const args = ['--trace', trace, '--with-compiler', '--isa', isa, '--out', out, '--cache', join(folder, 'cache')]
+  const args = ['--trace', trace, '--with-compiler', '--isa', isa, '--out', out]
   const built = run('src/cli/selective-build-main.ts', ...args)
   t.equal(built.status, 0, built.stderr)
   t.match(built.stdout, new RegExp(`level ${isa}: 1 runs give the same bits as the whole runtime, as plans`))

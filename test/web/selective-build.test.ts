@@ -29,10 +29,7 @@ function builtFor(name: string, model: string, input: string): { readonly out: s
   const out = join(folder, name)
   const traced = run('src/cli/main.ts', 'trace', model, '--input', input, '-o', trace)
   t.equal(traced.status, 0, traced.stderr)
-  const { status, stdout, stderr } = run(
-    'src/cli/selective-build-main.ts',
-    ...['--trace', trace, '--target', 'wasm32', '--out', out, '--cache', join(folder, 'cache')],
-  )
+  const { status, stdout, stderr } = run('src/cli/selective-build-main.ts', ...['--trace', trace, '--target', 'wasm32', '--out', out])
   t.equal(status, 0, stderr)
   return { out, output: stdout + stderr }
 }

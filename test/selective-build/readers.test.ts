@@ -4,14 +4,19 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { kernelFields } from '../../runtime/native/generated/kernel-fields.js'
+import { traceOfModel } from '../../selective-build/selection/from-model.js'
 import { readTrace } from '../../selective-build/selection/read-trace.js'
 import { cpu, loadModule, type Tensor, tensor } from '../../src/index.js'
 import type * as selectedTypes from '../../src/selected.js'
+import { method, scriptArchive } from '../formats/torchscript/archive.js'
 import { fixturePath, readCalls } from '../pt2/fixtures.js'
 import { bytesOf, meta, node, program, tensorArgument } from '../pt2/writer.js'
 import { nodeArguments } from '../support/node.js'
 
-/** A runtime that is built for traces of an exported program, and of one that PT2E quantization has been through, gives the same bits as the whole one. */
+/**
+ * A runtime that is built for traces of an exported program, of one that PT2E quantization has been through, and of a TorchScript archive, gives the
+ * same bits as the whole one.
+ */
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = t.testdir({})
@@ -63,11 +68,43 @@ function traceOf({ name, operators }: Model, t: Test): string {
   return trace
 }
 
+const [model, input, scriptTrace] = ['model.pt', 'input.json', 'script.trace'].map((name) => join(folder, name)) as [string, string, string]
+const code = method(
+  'x: Tensor',
+  'Tensor',
+  'n = torch.len(torch.size(x))',
+  // what is known when the code is compiled, and needs operators then
+  'if torch.gt(torch.add(1, 1), 1):',
+  '  y = torch.relu(x)',
+  'else:',
+  '  y = torch.tanh(x)',
+  'if torch.gt(n, 5):',
+  '  y = torch.sigmoid(y)',
+  'else:',
+  '  pass',
+  'return torch.add(y, torch.mul(n, 1.5))',
+)
+writeFileSync(model, scriptArchive(code))
+writeFileSync(input, JSON.stringify([1, -2, 3]))
+
+t.test('a trace names what compiling the code asks for', (t) => {
+  const traced = run('src/cli/main.ts', 'trace', model, '--input', input, '-o', scriptTrace)
+  t.equal(traced.status, 0, traced.stderr)
+  const { operators, features } = readTrace(scriptTrace, new Set(kernelFields.map((row) => row.split(' ', 1)[0]!)))
+  t.ok(features.has('loader:torchscript'))
+  t.equal(operators.get('aten::relu')?.isCalled, true)
+  t.equal(operators.get('aten::gt.int')?.isCalled, true, 'called at compile time')
+  for (const name of ['aten::tanh', 'aten::sigmoid']) t.equal(operators.get(name)?.isRoot, true, name)
+  const named = traceOfModel(model).operators
+  for (const name of operators.keys()) t.ok(named.has(name), `${name} is named without running, too`)
+  t.end()
+})
+
 t.test('traces, a build, and results', async (t) => {
   const traces = MODELS.flatMap((model) => ['--trace', traceOf(model, t)])
-  const built = run('src/cli/selective-build-main.ts', ...traces, '--out', out, '--isa', isa, '--cache', join(folder, 'cache'))
+  const built = run('src/cli/selective-build-main.ts', ...traces, '--trace', scriptTrace, '--out', out, '--isa', isa)
   t.equal(built.status, 0, built.stderr)
-  const runs = MODELS.reduce((sum, { name }) => sum + imagesOf(name).length, 0)
+  const runs = MODELS.reduce((sum, { name }) => sum + imagesOf(name).length, 1)
   t.match(built.stdout, `${runs} runs give the same bits as the whole runtime`)
   const ptlite = (await import(pathToFileURL(join(out, 'index.js')).href)) as typeof selectedTypes
   ptlite.setNativeLibrary(join(out, 'libptlite.so'))
@@ -93,4 +130,8 @@ t.test('traces, a build, and results', async (t) => {
     name: 'PtliteError',
     message: /lacks an operator:\s+aten::erfinv|is not in this build/,
   })
+  const script = await ptlite.loadModule(model)
+  t.strictSame((script.forward(ptlite.tensor([1, -2, 3])) as InstanceType<typeof ptlite.Tensor>).toArray(), [2.5, 1.5, 4.5])
+  const unknown = scriptArchive(method('x: Tensor', 'Tensor', 'return torch.cos(x)'))
+  await t.rejects(ptlite.loadModule(unknown), { code: 'MISSING_OPERATOR', message: /lacks an operator:\s+aten::cos.*--trace more\.trace/s })
 })

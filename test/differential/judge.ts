@@ -1,5 +1,5 @@
 import { writeProgram } from './archive.js'
-import { difference } from './compare.js'
+import { difference, largestIn } from './compare.js'
 import { convert } from './convert.js'
 import { type Files, type Mode, MODES, TRUTH } from './modes.js'
 import type { Failure, Outcome } from './outcomes.js'
@@ -48,12 +48,14 @@ function faultOf({ name }: Mode, { call, failure }: Failure): Fault {
 }
 
 function compare(found: readonly Outcome[], wanted: readonly Outcome[], mode: Mode): Fault | null {
+  // attributes may be seen behind the last call alone
+  const largest = Math.max(...wanted.flatMap(({ result, args, attributes }) => [result, args, attributes].map(largestIn)))
   for (const [call, want] of wanted.entries()) {
     const got = found[call]!
     const text =
       got.error === want.error
         ? (['result', 'args', 'attributes'] as const)
-            .map((part) => difference(got[part], want[part], part, mode.tellsSharing))
+            .map((part) => difference(got[part], want[part], part, mode.tellsSharing, largest))
             .find((text) => text !== null)
         : `${got.error ?? 'a result'} for ${want.error ?? 'a result'}`
     if (text !== undefined && text !== null) return { mode: mode.name, call, text }

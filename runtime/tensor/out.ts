@@ -2,7 +2,7 @@ import { check, PtliteError } from '../error.js'
 import { canCast, type DType, dtypeName } from './dtype.js'
 import { contiguousStrides, extentOf, sameShape } from './shape.js'
 import { roomFor } from './room.js'
-import { become, bytesFor, type Tensor } from './tensor.js'
+import { become, bytesFor, type Tensor, viewOf } from './tensor.js'
 import { isDense } from './view-strides.js'
 
 /** Tensors that an operator is given to write into. */
@@ -21,10 +21,36 @@ export function checkCast(from: DType, to: DType): void {
   }
 }
 
+/** True for an expanded tensor, whose elements stand in the same place of memory. */
+export function isRepeated({ numel, shape, strides }: Tensor): boolean {
+  return numel > 0 && shape.some((size, d) => size > 1 && strides[d] === 0)
+}
+
+/** The places in memory that an expanded tensor stands for, once each. */
+export function placesOf(t: Tensor): Tensor {
+  return isRepeated(t) ? oneOfRepeated(t, t, () => 0) : t
+}
+
+/** `values`, of the shape of an expanded `t`, as far as they are left of it where each is written in turn: the last of those in one place. */
+export function lastWritten(values: Tensor, t: Tensor): Tensor {
+  return oneOfRepeated(values, t, (size) => size - 1)
+}
+
+/** `values` at one index of each dimension in which `t` is repeated. */
+function oneOfRepeated(values: Tensor, { shape, strides }: Tensor, indexOf: (size: number) => number): Tensor {
+  const isOne = (d: number): boolean => strides[d] === 0 && shape[d]! > 1
+  const offset = values.strides.reduce((sum, stride, d) => (isOne(d) ? sum + stride * indexOf(shape[d]!) : sum), values.offset)
+  return viewOf(
+    values,
+    shape.map((size, d) => (isOne(d) ? 1 : size)),
+    values.strides,
+    offset,
+  )
+}
+
 /** Throws where two indices of the written tensor share memory, or where it shares memory with part of an input. */
 export function checkOverlap(out: Tensor, inputs: readonly Tensor[]): void {
-  const sharesWithItself = out.numel > 0 && out.shape.some((size, d) => size > 1 && out.strides[d] === 0)
-  check(!sharesWithItself, () => 'more than one element of the written-to tensor refers to a single memory location')
+  check(!isRepeated(out), () => 'more than one element of the written-to tensor refers to a single memory location')
   const sharesWithInput = inputs.some((t) => t !== out && t.storage === out.storage && overlapsInPart(out, t))
   check(!sharesWithInput, () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
 }

@@ -181,6 +181,18 @@ const FOUND: readonly Found[] = [
     returns: X,
     after: [[], [], [{ kind: 'dispose', of: 'attribute', tensor: 2 }]],
   },
+  {
+    what: 'what is written in place is an expanded tensor',
+    attributes: [{ name: 'weight', type: 'Tensor', value: row(0, 0) }],
+    body: [
+      'v0 = torch.expand(self.weight, [4, 4])',
+      'v1 = torch.add(v0, 0.)',
+      'v2 = torch.threshold_(v0, 0., 0.5)',
+      'v3 = torch.tril_(torch.expand(torch.select(x, 0, 0), [4, 4]), 1)',
+    ],
+    result: '(x, v1, v3)',
+    returns: tupleOf(X, X, X),
+  },
 ]
 
 for (const found of FOUND) {

@@ -8,7 +8,7 @@ import { unsqueeze } from '../../tensor/view.js'
 import { outputFor } from '../../tensor/resize.js'
 import { catQuantized } from './cat-quantized.js'
 import { commonFormat, isPlaceholder, joinedShape, joinInto } from './join-into.js'
-import { checkDisjoint } from '../../tensor/out.js'
+import { checkDisjoint, checkOverlap, resizeOut } from '../../tensor/out.js'
 
 function commonType(tensors: readonly Tensor[]): DType {
   let type = tensors[0]!.type
@@ -27,7 +27,12 @@ export function cat(tensors: readonly Tensor[], dim: number, out?: Tensor): Tens
   if (parts.length === 0) return outputFor(out, [0], type)
   const shape = joinedShape(parts, dim)
   const format = commonFormat(parts)
-  const result = out === undefined ? emptyStrided(shape, stridesFor(shape, format), type) : outputFor(out, shape, type)
+  const strides = stridesFor(shape, format)
+  const result = out === undefined ? emptyStrided(shape, strides, type) : outputFor(out, out.shape, type)
+  if (out !== undefined) {
+    resizeOut(out, shape, strides)
+    checkOverlap(out, [])
+  }
   joinInto(result, parts, wrapDim(dim, shape.length), format)
   return result
 }

@@ -1,10 +1,13 @@
 import { check } from '../../error.js'
+import { narrow } from '../../tensor/axes.js'
+import { checkOverlap, isRepeated, lastWritten, placesOf } from '../../tensor/out.js'
 import { outputFor } from '../../tensor/resize.js'
 import type { Scalar } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import * as stridedView from '../../tensor/strided-view.js'
+import { isDense } from '../../tensor/view-strides.js'
 import { noteWrite } from '../../tensor/write.js'
 import { contiguousOf, copyInto } from '../support/copy.js'
 import { checkOutType } from '../support/deliver.js'
@@ -21,12 +24,62 @@ function triangle(self: Tensor, diagonal: number, lower: boolean, out?: Tensor):
   refuseQuantized(`aten::${name}`, keyOf(self))
   if (out !== undefined) checkOutType(out, self.type, name)
   const result = outputFor(out, self.shape, self.type)
-  const dense = result.isContiguous ? result : empty(self.shape, result.type)
-  if (dense !== self) copyInto(dense, self)
-  zeroTriangle(dense, diagonal, lower)
-  if (dense !== result) copyInto(result, dense)
+  if (result === self && !isDense(self.shape, self.strides) && isBatch(self)) {
+    // elements that share memory are all zero where one is
+    eachRow(self, (row, i) => {
+      fillScalar(placesOf(outside(row, i + diagonal, lower)), 0)
+    })
+  } else {
+    const dense = result.isContiguous ? result : empty(self.shape, result.type)
+    if (dense !== self) copyInto(dense, self)
+    zeroTriangle(dense, diagonal, lower)
+    if (result !== self && isRepeated(result)) copyInto(placesOf(result), lastWritten(writtenLast(dense, result, diagonal, lower), result))
+    else if (dense !== result) copyInto(result, dense)
+  }
   noteWrite(result)
   return result
+}
+
+/** Whether matrices follow each other as PyTorch wants them, to work in place; the first dimension may be expanded. */
+function isBatch({ shape, strides }: Tensor): boolean {
+  const last = shape.length - 2
+  if (last <= 1) return true
+  let expected = shape[last]! * shape[last + 1]!
+  for (let d = last - 1; d >= 0; d--) {
+    if (d === 0 && (strides[d] === 0 || shape[d] === 1)) continue
+    if (strides[d] !== expected) return false
+    expected *= shape[d]!
+  }
+  return true
+}
+
+/** Calls `action` for the rows of all matrices, in order. */
+function eachRow(t: Tensor, action: (row: Tensor, i: number) => void): void {
+  for (let i = 0; i < t.shape[0]!; i++) {
+    const inner = v.select(t, 0, i)
+    if (inner.shape.length === 1) action(inner, i)
+    else eachRow(inner, action)
+  }
+}
+
+/** The elements of a row that become zero, whose element `at` is on the diagonal. */
+function outside(row: Tensor, at: number, lower: boolean): Tensor {
+  const n = row.shape[0]!
+  const bound = Math.max(0, Math.min(n, lower ? at + 1 : at))
+  return lower ? narrow(row, 0, bound, n - bound) : narrow(row, 0, 0, bound)
+}
+
+/** PyTorch writes the zeros of a row before its other elements: of columns in one place, the last one on or below the diagonal stays. */
+function writtenLast(dense: Tensor, result: Tensor, diagonal: number, lower: boolean): Tensor {
+  const d = dense.shape.length - 1
+  if (!lower || result.strides[d] !== 0) return dense
+  const last = empty(dense.shape, dense.type)
+  const columns = dense.shape[d]!
+  for (let i = 0; i < dense.shape[d - 1]!; i++) {
+    const column = Math.max(0, Math.min(columns - 1, i + diagonal))
+    copyInto(v.select(last, d - 1, i), narrow(v.select(dense, d - 1, i), d - 1, column, 1))
+  }
+  return last
 }
 
 export function tril(self: Tensor, diagonal: number, out?: Tensor): Tensor {
@@ -50,6 +103,7 @@ export function diag(self: Tensor, diagonal: number, out?: Tensor): Tensor {
   }
   const size = self.shape[0]! + Math.abs(diagonal)
   const result = outputFor(out, [size, size], self.type)
+  if (out !== undefined) checkOverlap(result, [])
   fillScalar(result, 0)
   copyInto(stridedView.diagonal(result, diagonal), self)
   return result

@@ -9,7 +9,7 @@ import { narrow } from '../../tensor/axes.js'
 import { transpose } from '../../tensor/view.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { byColumns } from '../support/columns.js'
-import { deliverAllExact, type Outs } from '../support/deliver.js'
+import { deliver, deliverAllExact, type Outs } from '../support/deliver.js'
 import { filled } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 import { conj } from './complex-views.js'
@@ -76,15 +76,19 @@ function permutationOf(pivots: Tensor, lu: Tensor): Tensor {
 }
 
 /** x with A x = B (or x A = B, or A transposed), from A's LU factors. */
-export function linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: boolean, adjoint: boolean): Tensor {
+export function linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: boolean, adjoint: boolean, out?: Tensor): Tensor {
+  return deliver(solved(lu, pivots, b, left, adjoint), out)
+}
+
+function solved(lu: Tensor, pivots: Tensor, b: Tensor, left: boolean, adjoint: boolean): Tensor {
   // x A = b says that A^H x^H = b^H
-  if (!left) return mH(linalg_lu_solve(lu, pivots, mH(b), true, !adjoint))
+  if (!left) return mH(solved(lu, pivots, mH(b), true, !adjoint))
   const [p, l, u] = lu_unpack(lu, pivots, true, true)
   const solve = (a: Tensor, x: Tensor, upper: boolean, unit: boolean): Tensor => at.linalg_solve_triangular(a, x, upper, true, unit)
   if (adjoint) return byColumns(at.matmul(p, solve(mH(l), solve(mH(u), b, false, false), true, true)))
   return solve(u, solve(l, at.matmul(mT(p), b), false, true), true, false)
 }
 
-export function lu_solve(self: Tensor, lu: Tensor, pivots: Tensor): Tensor {
-  return linalg_lu_solve(lu, pivots, self, true, false)
+export function lu_solve(self: Tensor, lu: Tensor, pivots: Tensor, out?: Tensor): Tensor {
+  return linalg_lu_solve(lu, pivots, self, true, false, out)
 }

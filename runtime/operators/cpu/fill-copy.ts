@@ -1,7 +1,8 @@
 import { check } from '../../error.js'
 import { emptyLike } from '../../tensor/iterator.js'
+import { placesOf } from '../../tensor/out.js'
 import { type AnyScalar, Float } from '../../tensor/scalar.js'
-import { Tensor, viewOf } from '../../tensor/tensor.js'
+import { Tensor } from '../../tensor/tensor.js'
 import { copyInto } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
 
@@ -12,24 +13,14 @@ export function fill(self: Tensor, value: AnyScalar | Tensor): Tensor {
 
 /** `value` is a number or a 0-d tensor. */
 export function fill_(self: Tensor, value: AnyScalar | Tensor): Tensor {
-  const places = distinct(self)
   if (value instanceof Tensor) {
     check(value.shape.length === 0, () => `fill_ expects a value of 0 dimensions, found ${value.shape.length}`)
-    copyInto(places, value)
+    copyInto(self, value)
   } else {
-    fillScalar(places, value)
+    // every element of a place is written the same value, so once will do
+    fillScalar(placesOf(self), value)
   }
   return self
-}
-
-/** The places in memory that an expanded tensor stands for: every element of one is written the same value, so once will do. */
-function distinct(t: Tensor): Tensor {
-  if (t.strides.every((stride, d) => stride !== 0 || t.shape[d]! <= 1)) return t
-  return viewOf(
-    t,
-    t.shape.map((size, d) => (t.strides[d] === 0 ? Math.min(size, 1) : size)),
-    t.strides,
-  )
 }
 
 export function zero(self: Tensor): Tensor {
@@ -37,7 +28,7 @@ export function zero(self: Tensor): Tensor {
 }
 
 export function zero_(self: Tensor): Tensor {
-  fillScalar(distinct(self), 0)
+  fillScalar(placesOf(self), 0)
   return self
 }
 

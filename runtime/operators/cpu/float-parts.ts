@@ -38,7 +38,7 @@ export function frac_out(self: Tensor, out?: Tensor): Tensor {
 
 /** Real tensors are their own conjugates. */
 export function conj_physical_out(self: Tensor, out?: Tensor): Tensor {
-  if (out === undefined && !isComplex(self.type)) return self
+  if ((out === undefined || out === self) && !isComplex(self.type)) return self
   checkSameType('conj_physical', out, self.type)
   return conjugated(copied(self, out))
 }

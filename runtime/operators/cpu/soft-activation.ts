@@ -3,8 +3,9 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
+import { isRepeated, lastWritten, placesOf } from '../../tensor/out.js'
 import { outputFor } from '../../tensor/resize.js'
-import { wrapDim } from '../../tensor/shape.js'
+import { sameShape, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { drawSlopes } from './random.js'
 import { copyInto, laidOutLike } from '../support/copy.js'
@@ -87,7 +88,14 @@ export function threshold_out(self: Tensor, threshold: Scalar, value: Scalar, ou
   checkInRange(self.type, threshold)
   checkInRange(self.type, value)
   const numbers = [scalarToNumber(threshold), scalarToNumber(value)] as const
-  return runUnary(kernels.activation, ActivationOp.threshold, self, self.type, computeFor(self.type), out, ...numbers)
+  const run = (input: Tensor, result?: Tensor): Tensor =>
+    runUnary(kernels.activation, ActivationOp.threshold, input, self.type, computeFor(self.type), result, ...numbers)
+  if (out === undefined || !isRepeated(out) || !sameShape(out.shape, self.shape)) return run(self, out)
+  // what is written twice is so with the same value, unless it is of another tensor
+  const places = placesOf(out)
+  if (out === self) run(places, places)
+  else copyInto(places, lastWritten(run(self), out))
+  return out
 }
 
 /** x above 0, else weight * x; one weight, or one per channel (dimension 1). */

@@ -2,7 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliverExact } from '../support/deliver.js'
+import { deliver, deliverExact } from '../support/deliver.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { selectLines, sortLines } from './support/select.js'
 
@@ -21,8 +21,8 @@ export function sort(self: Tensor, dim: number, descending: boolean, outValues?:
 }
 
 /** torch.argsort: the positions alone. */
-export function argsort_stable(self: Tensor, stable: boolean, dim: number, descending: boolean): Tensor {
-  return sortLines(self, wrapDim(dim, self.dim), { descending, stable }).indices
+export function argsort_stable(self: Tensor, stable: boolean, dim: number, descending: boolean, out?: Tensor): Tensor {
+  return deliver(sortLines(self, wrapDim(dim, self.dim), { descending, stable }).indices, out)
 }
 
 export function argsort(self: Tensor, dim: number, descending: boolean): Tensor {
@@ -30,8 +30,8 @@ export function argsort(self: Tensor, dim: number, descending: boolean): Tensor 
 }
 
 /** torch.msort: sorted along the first dim. */
-export function msort(self: Tensor): Tensor {
-  return sortLines(self, 0, { withValues: true }).values!
+export function msort(self: Tensor, out?: Tensor): Tensor {
+  return deliver(sortLines(self, 0, { withValues: true }).values!, out)
 }
 
 /** torch.topk: the k largest or smallest elements along `dim`, in order where `sorted`. */

@@ -7,6 +7,7 @@ import { index_select } from '../cpu/masked-select.js'
 import { constant_pad_nd as padConstant, pad, reflection_pad1d as reflect1d, reflection_pad2d as reflect2d } from '../cpu/padding.js'
 import * as reduction from '../cpu/reduction.js'
 import * as order from '../cpu/sort.js'
+import { deliver } from '../support/deliver.js'
 import { asQuantized, integersOf, perTensor } from '../support/quantization.js'
 import type { QuantizedCPU } from '../support/generated/interfaces.js'
 import { adopt } from './support/adopt.js'
@@ -41,12 +42,12 @@ export function quantized_sort(self: Tensor, dim: number, descending: boolean, o
 }
 
 /** Sorted along the first dim. */
-export function quantized_msort(self: Tensor): Tensor {
-  return finish(order.msort(integers(self, 'msort')), self)
+export function quantized_msort(self: Tensor, out?: Tensor): Tensor {
+  return deliver(finish(order.msort(integers(self, 'msort')), self), out)
 }
 
-export function argsort_stable(self: Tensor, stable: boolean, dim: number, descending: boolean): Tensor {
-  return order.argsort_stable(integers(self, 'argsort'), stable, dim, descending)
+export function argsort_stable(self: Tensor, stable: boolean, dim: number, descending: boolean, out?: Tensor): Tensor {
+  return order.argsort_stable(integers(self, 'argsort'), stable, dim, descending, out)
 }
 
 export function argsort(self: Tensor, dim: number, descending: boolean): Tensor {

@@ -42,8 +42,9 @@ export interface ChildResult {
   isDone: boolean
 }
 
-/** A call that takes longer hangs. */
-const MAX_WAIT = 20_000
+/** A program that takes longer, of the processor or at all, hangs: others may have the processor. */
+const MAX_WORK = 20_000
+const MAX_WAIT = 240_000
 const MAX_SHRINK = 15_000
 /** Programs of one process: what a fault leaves behind must not go on for ever. Fewer would cost the most: that their code is compiled again. */
 const PER_CHILD = 20_000
@@ -51,15 +52,18 @@ const PER_CHILD = 20_000
 async function judged(program: Program, modes: typeof MODES, onMode?: (name: string) => void): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Verdict>((resolve) => {
-    timer = setTimeout(() => {
+    const [start, before] = [Date.now(), process.cpuUsage()]
+    timer = setInterval(() => {
+      const { user, system } = process.cpuUsage(before)
+      if ((user + system) / 1000 < MAX_WORK && Date.now() - start < MAX_WAIT) return
       const fault: Fault = { mode: 'all', call: 0, text: 'it does not end' }
       resolve({ fault, errors: 0, outcomes: [] })
-    }, MAX_WAIT)
+    }, 1000)
   })
   try {
     return await Promise.race([judge(program, modes, onMode), late])
   } finally {
-    clearTimeout(timer)
+    clearInterval(timer)
   }
 }
 

@@ -25,7 +25,7 @@ export interface ProgramsOptions {
 }
 
 /** A program takes less, and so does making it smaller. */
-const MAX_SILENCE = 120_000
+const MAX_SILENCE = 300_000
 const LOG_EVERY = 60_000
 const [MIN_SHRINK, MAX_SHRINK] = [20_000, 300_000]
 

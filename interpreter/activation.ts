@@ -1,7 +1,6 @@
 import { enterCensus } from '../runtime/tensor/growth.js'
 import { enterScope } from '../runtime/tensor/scope.js'
-import { newStack, type Stack } from '../runtime/tensor/stack.js'
-import { Tuple, type Value } from '../runtime/tensor/value.js'
+import { newStack, type Stack, Tuple, type Value } from '../runtime/tensor/value.js'
 import { execute } from './execute.js'
 import { drop, retain } from './lifetime.js'
 import type { LinkedFunction } from '../program/linked.js'

@@ -1,6 +1,5 @@
-import type { Stack } from '../runtime/tensor/stack.js'
+import { CustomObject, ScriptObject, type Stack, type Value } from '../runtime/tensor/value.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
-import { CustomObject, ScriptObject, type Value } from '../runtime/tensor/value.js'
 import { retain } from './lifetime.js'
 import type { Run } from './run-state.js'
 import * as features from '../runtime/features.js'

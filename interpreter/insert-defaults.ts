@@ -1,5 +1,5 @@
 import type { LinkedOperator } from '../program/linked.js'
-import type { Stack } from '../runtime/tensor/stack.js'
+import type { Stack } from '../runtime/tensor/value.js'
 import { noteUse } from '../runtime/used.js'
 import * as features from '../runtime/features.js'
 import { absent } from '../runtime/error.js'

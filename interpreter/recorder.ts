@@ -1,5 +1,4 @@
-import type { Stack } from '../runtime/tensor/stack.js'
-import type { ScriptObject, Value } from '../runtime/tensor/value.js'
+import type { ScriptObject, Stack, Value } from '../runtime/tensor/value.js'
 import type { LinkedFunction, LinkedOperator } from '../program/linked.js'
 import type { Run } from './run-state.js'
 

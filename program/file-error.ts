@@ -1,8 +1,7 @@
 import { PtliteError } from '../runtime/error.js'
 import { pace } from '../runtime/pace.js'
-import { describe } from '../runtime/tensor/describe.js'
-import { isComplexNumber } from '../runtime/tensor/complex-number.js'
-import { Float } from '../runtime/tensor/scalar.js'
+import { describe } from '../runtime/tensor/summary.js'
+import { Float, isComplexNumber } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../runtime/tensor/value.js'
 

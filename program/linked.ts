@@ -1,6 +1,5 @@
 import type { OperatorEntry } from '../runtime/operators/table/registry.js'
-import type { Stack } from '../runtime/tensor/stack.js'
-import type { Value } from '../runtime/tensor/value.js'
+import type { Stack, Value } from '../runtime/tensor/value.js'
 import type { FunctionCode } from './code.js'
 import type { TypeNode } from './types.js'
 

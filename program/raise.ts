@@ -1,7 +1,6 @@
 import { PtliteError } from '../runtime/error.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
-import type { Stack } from '../runtime/tensor/stack.js'
-import type { Value } from '../runtime/tensor/value.js'
+import type { Stack, Value } from '../runtime/tensor/value.js'
 
 /** What a program says; of anything but a text its kind. */
 export function messageText(message: Value): string {

@@ -3,7 +3,7 @@ import { type TypeNode, typeText } from './types.js'
 import { pace } from '../runtime/pace.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
-import { PairMap } from '../runtime/tensor/pair-map.js'
+import { PairMap } from '../runtime/tensor/rebuild.js'
 
 /**
  * Whether a value is of a type, as TorchScript's isinstance sees it. An empty list answers by the element type

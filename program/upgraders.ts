@@ -1,9 +1,8 @@
 import { absent, PtliteError } from '../runtime/error.js'
 import { isFloatScalar } from '../runtime/tensor/scalar.js'
 import { isFloating } from '../runtime/tensor/dtype.js'
-import type { Stack } from '../runtime/tensor/stack.js'
+import type { Stack, Value } from '../runtime/tensor/value.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
-import type { Value } from '../runtime/tensor/value.js'
 import { type LinkedOperator, standIn } from './linked.js'
 import * as features from '../runtime/features.js'
 

@@ -1,10 +1,10 @@
-import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../runtime/tensor/brand.js'
+import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../runtime/tensor/public-tensor.js'
 import { readExtent } from '../runtime/tensor/data.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, ScriptObject, Tuple } from '../runtime/tensor/value.js'
 
-/** Gives the objects of this copy of the library what others know them by (runtime/tensor/brand.ts). */
+/** Gives the objects of this copy of the library what others know them by (runtime/tensor/public-tensor.ts). */
 function brand<T extends object>(type: { readonly prototype: T }, symbol: symbol, parts: (object: T) => LentTensor | LentValue): void {
   Object.defineProperty(type.prototype, symbol, {
     value(this: T) {

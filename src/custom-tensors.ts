@@ -1,11 +1,11 @@
 import { check } from '../runtime/error.js'
 import * as data from '../runtime/tensor/data.js'
 import { type DType, dtypeFromCode } from '../runtime/tensor/dtype.js'
-import * as resizing from '../runtime/tensor/resize.js'
+import * as resizing from '../runtime/tensor/out.js'
 import { contiguousStrides, extentOf, numelOf, sizesOf } from '../runtime/tensor/shape.js'
 import * as tensors from '../runtime/tensor/tensor.js'
 import { type Quant, Tensor } from '../runtime/tensor/tensor.js'
-import * as writes from '../runtime/tensor/write.js'
+import * as writes from '../runtime/tensor/observe.js'
 
 /*
  * What native functions of custom operators make tensors with. Like the library's own functions of these names, but nothing is believed: each

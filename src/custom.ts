@@ -1,6 +1,6 @@
 import { asStorage as storageOf } from '../runtime/operators/table/unbox.js'
 import { DType as dtypeNumbers } from '../runtime/tensor/dtype.js'
-import type { Stack } from '../runtime/tensor/stack.js'
+import type { Stack } from '../runtime/tensor/value.js'
 
 /**
  * What custom operators are made of: the files that `ptlite codegen --ops` writes use it, and native functions can.
@@ -17,12 +17,12 @@ export type { BoxedFunction, OperatorSchema, SchemaArgument, SchemaReturn } from
 export * from '../runtime/operators/table/unbox.js'
 export * from './custom-tensors.js'
 export { canCast, type DType, isFloating, isIntegral, isQuantized, itemSize } from '../runtime/tensor/dtype.js'
-export { promoteTypes } from '../runtime/tensor/promote-types.js'
-export { RandomGenerator } from '../runtime/tensor/generator.js'
+export { promoteTypes } from '../runtime/tensor/promote.js'
+export { RandomGenerator } from '../runtime/tensor/value.js'
 export { Layout, MemoryFormat, type TensorOptions } from '../runtime/tensor/options.js'
 export { type AnyScalar, Complex, Float, type Int, type Scalar } from '../runtime/tensor/scalar.js'
 export { broadcastShapes, contiguousStrides, numelOf, sameShape, wrapDim } from '../runtime/tensor/shape.js'
-export type { Stack } from '../runtime/tensor/stack.js'
+export type { Stack } from '../runtime/tensor/value.js'
 export { Tensor } from './tensor-type.js'
 export { CustomObject, Device, type DictKey, Tuple, type Value } from '../runtime/tensor/value.js'
 

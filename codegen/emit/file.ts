@@ -22,13 +22,11 @@ export function importOf(text: string, names: readonly string[], path: string, t
 export function typeImports(text: string, tensor: string): string {
   return [
     importOf(text, ['DType'], `${tensor}/dtype.js`, true),
-    importOf(text, ['RandomGenerator'], `${tensor}/generator.js`, true),
     importOf(text, ['TensorOptions'], `${tensor}/options.js`, true),
     importOf(text, ['AnyScalar', 'Complex', 'Int', 'Scalar'], `${tensor}/scalar.js`, true),
-    importOf(text, ['Stack'], `${tensor}/stack.js`, true),
     importOf(text, ['Storage'], `${tensor}/storage.js`, true),
     importOf(text, ['Tensor'], `${tensor}/tensor.js`, true),
-    importOf(text, ['CustomObject', 'Device', 'DictKey', 'Tuple', 'Value'], `${tensor}/value.js`, true),
+    importOf(text, ['CustomObject', 'Device', 'DictKey', 'RandomGenerator', 'Stack', 'Tuple', 'Value'], `${tensor}/value.js`, true),
   ].join('')
 }
 

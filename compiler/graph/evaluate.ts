@@ -1,7 +1,6 @@
 import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
-import { newStack } from '../../runtime/tensor/stack.js'
+import { CustomObject, newStack, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
-import { CustomObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { callOf } from './compiled.js'
 import { operatorOf, valueOf } from './execute.js'
 import type { Graph, GraphNode, Result, ValueId } from './graph.js'

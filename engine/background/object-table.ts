@@ -1,9 +1,18 @@
 import { PtliteError } from '../../runtime/error.js'
-import { RandomGenerator } from '../../runtime/tensor/generator.js'
+import {
+  CustomObject,
+  Device,
+  type DictKey,
+  listType,
+  RandomGenerator,
+  ScriptObject,
+  setListType,
+  Tuple,
+  type Value,
+} from '../../runtime/tensor/value.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { become, Tensor } from '../../runtime/tensor/tensor.js'
-import { CustomObject, Device, type DictKey, listType, ScriptObject, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
 import type { Body, Encoded, Node, Ref } from './nodes.js'
 
 type Shared = Storage | Exclude<Value, null | boolean | number | bigint | string>

@@ -1,6 +1,6 @@
 import { damaged } from '../../program/file-error.js'
 import { DType } from '../../runtime/tensor/dtype.js'
-import { promoteTypes } from '../../runtime/tensor/promote-types.js'
+import { promoteTypes } from '../../runtime/tensor/promote.js'
 import type { Argument, Graph, GraphNode } from './graph.js'
 import { RANKS, rankOf } from './operators.js'
 import { forEachName } from './scope.js'

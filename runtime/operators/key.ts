@@ -1,7 +1,7 @@
 import { HOW_TO_EXTEND } from '../build.js'
 import { PtliteError } from '../error.js'
 import { isQuantized } from '../tensor/dtype.js'
-import type { Stack } from '../tensor/stack.js'
+import type { Stack } from '../tensor/value.js'
 import { Tensor } from '../tensor/tensor.js'
 
 /** Backend keys, one bit each; a higher bit has priority. */

@@ -1,5 +1,5 @@
 import { absent, check } from '../error.js'
-import { pairsOf } from './complex-pairs.js'
+import { pairsOf } from './data.js'
 import { complexOf, DType } from './dtype.js'
 import { noteUse } from '../used.js'
 import { Tensor } from './tensor.js'

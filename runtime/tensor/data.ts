@@ -1,16 +1,15 @@
-import { PtliteError } from '../error.js'
+import { absent, check, PtliteError } from '../error.js'
 import * as kernels from '../native/generated/kernels.js'
-import { pairsOf } from './complex-pairs.js'
-import { holdsComplex } from './complex-tensor.js'
-import { DType, isComplex, isFloating, itemSize } from './dtype.js'
-import { isHalf } from './half.js'
-import { halfValue } from './half-value.js'
+import { DType, holdsComplex, isComplex, isFloating, itemSize, realOf } from './dtype.js'
+import { halfValue, isHalf } from './half.js'
 import { noteRead } from './observe.js'
-import { Float, type Scalar, toInt } from './scalar.js'
+import { type AnyScalar, Complex, Float, type Scalar, toInt } from './scalar.js'
 import { extentOf, isContiguous, numelOf, refuseSparse, shapeText } from './shape.js'
 import type { Tensor } from './tensor.js'
-import { arrayName, byteLengthOf, lengthOf, steady } from './typed-array.js'
+import { arrayName, byteLengthOf, lengthOf, steady } from './storage.js'
 import { scaledElement } from './quant.js'
+import * as features from '../features.js'
+import { noteUse } from '../used.js'
 
 /** Tensor data at the surface: float16 and bfloat16 are raw bits, bool is 0 or 1 in bytes, quantized types are raw integers. */
 export type TypedArray =
@@ -127,4 +126,19 @@ export function elementScalar(raw: number | bigint, t: Tensor): Scalar {
 export function elementValue(raw: number | bigint, type: DType): number | bigint | boolean {
   if (type === DType.bool) return Number(raw) !== 0
   return isHalf(type) ? halfValue(Number(raw), type) : raw
+}
+
+/** itemOf, of complex tensors a complex number. */
+export function anyItemOf(t: Tensor): AnyScalar {
+  if (!features.complex || !isComplex(t.type) || t.numel !== 1) return itemOf(t)
+  const [re, im] = readTensor(t) as Float32Array | Float64Array
+  return new Complex(re!, im!)
+}
+
+/** The elements of a complex tensor as pairs of reals, shape [..., 2]. Throws INVALID_ARGUMENT for other tensors. */
+export function pairsOf(t: Tensor): Pick<Tensor, 'offset' | 'shape' | 'strides' | 'type'> {
+  if (!features.complex) throw absent('complex tensors')
+  noteUse('complex')
+  check(isComplex(t.type), () => `expected a complex tensor, found ${t.dtype}`)
+  return { offset: 2 * t.offset, shape: [...t.shape, 2], strides: [...t.strides.map((s) => 2 * s), 1], type: realOf(t.type) }
 }

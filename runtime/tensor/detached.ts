@@ -4,7 +4,7 @@ import { reading } from './check-arguments.js'
 import { arrayTypeOf, readTensor, type TypedArray } from './data.js'
 import { DType, type DTypeName, dtypeFromName, itemSize } from './dtype.js'
 import { type Quant, Tensor } from './tensor.js'
-import { byteLengthOf } from './typed-array.js'
+import { byteLengthOf } from './storage.js'
 
 /** A tensor as plain data: `structuredClone` and `postMessage` take it, and its buffer in the list of what they transfer. */
 export interface DetachedTensor {

@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import * as features from '../features.js'
 
 /** Element types, numbered as c10::ScalarType, which is how models write them. */
 export const DType = {
@@ -116,4 +117,9 @@ export function canCast(from: DType, to: DType): boolean {
   if (isComplex(from) && !isComplex(to)) return false
   if (isFloating(from) && !isFloating(to) && !isComplex(to)) return false
   return !(from !== DType.bool && to === DType.bool)
+}
+
+/** True for complex tensors, where there is code for them. */
+export function holdsComplex(t: { readonly type: DType }): boolean {
+  return features.complex && isComplex(t.type)
 }

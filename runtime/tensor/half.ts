@@ -1,5 +1,7 @@
-import { DType } from './dtype.js'
-import { roundHalfEven } from './rounding.js'
+import { DType, dtypeName } from './dtype.js'
+import { noteUse } from '../used.js'
+import * as features from '../features.js'
+import { absent } from '../error.js'
 
 /* float16 and bfloat16 elements, which JavaScript sees as their 16 bits. */
 
@@ -46,4 +48,18 @@ export function numberToBfloat16(value: number): number {
   if (Number.isNaN(value)) return 0x7fc0
   floats[0] = value
   return roundHalfEven((words[0]! >>> 0) / 65536) & 0xffff
+}
+
+/** The nearest integer, ties to the even one. */
+export function roundHalfEven(x: number): number {
+  const floor = Math.floor(x)
+  const rest = x - floor
+  return rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor
+}
+
+/** The number that the bits of an element stand for; `type` is float16 or bfloat16. */
+export function halfValue(bits: number, type: DType): number {
+  if (!features.half) throw absent(dtypeName(type))
+  noteUse('halves')
+  return type === DType.float16 ? halfToNumber(bits) : bfloat16ToNumber(bits)
 }

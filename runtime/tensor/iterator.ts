@@ -1,6 +1,6 @@
 import { check } from '../error.js'
 import type { DType } from './dtype.js'
-import { preparedOut } from './prepared-out.js'
+import { preparedOut } from './out.js'
 import type { Operand } from './promote.js'
 import { channelsLastStrides, contiguousStrides, sameShape } from './shape.js'
 import { emptyStrided, Tensor } from './tensor.js'

@@ -1,6 +1,4 @@
-import { isComplexNumber } from './complex-number.js'
-import { KIND } from './kind.js'
-import { Float } from './scalar.js'
+import { Float, isComplexNumber } from './scalar.js'
 import { CustomObject, Device, ScriptObject, Tuple } from './value.js'
 
 /** Made when it is needed: the classes' own files come here with their errors. */
@@ -44,3 +42,6 @@ function kindOfObject(value: object): string {
 export function numberText(value: unknown): string {
   return typeof value === 'number' ? String(value) : kindOf(value)
 }
+
+/** The property by which tensors say what they are: `kindOf` serves their class, which it must not import. */
+export const KIND = /* @__PURE__ */ Symbol('kind')

@@ -1,5 +1,7 @@
 import type { Tensor } from './tensor.js'
 import * as features from '../features.js'
+import type { Storage } from './storage.js'
+import { noteUse } from '../used.js'
 
 /** Whoever has to know what makes a run depend on more than shapes: the recorder of a compiler. */
 export interface DataObserver {
@@ -26,4 +28,29 @@ export function noteRead(tensor: Tensor): void {
 /** To be called wherever the random generator is used. */
 export function noteRandom(): void {
   if (features.compiler && observer !== null) observer.random()
+}
+
+/** Sees what a run does with memory. */
+export interface StorageObserver {
+  /** A kernel is about to be given an address in this storage. */
+  used(storage: Storage): void
+  allocated(storage: Storage): void
+  freed(storage: Storage): void
+  /** It gets other memory, at another address. */
+  moved(storage: Storage): void
+}
+
+export let storageObserver: StorageObserver | null = null
+
+/** Makes `next` see the storages of this thread and returns who saw them before, to be put back when done. */
+export function observeStorages(next: StorageObserver | null): StorageObserver | null {
+  const before = storageObserver
+  storageObserver = next
+  return before
+}
+
+/** To be called by every operator that writes into an existing tensor's data. */
+export function noteWrite(tensor: Tensor): void {
+  noteUse('writes')
+  tensor.storage.version++
 }

@@ -1,9 +1,13 @@
-import { check, PtliteError } from '../error.js'
+import { absent, check, PtliteError } from '../error.js'
 import { canCast, type DType, dtypeName } from './dtype.js'
-import { contiguousStrides, extentOf, sameShape } from './shape.js'
-import { roomFor } from './room.js'
-import { become, bytesFor, type Tensor, viewOf } from './tensor.js'
+import { contiguousStrides, extentOf, numelOf, sameShape, shapeText } from './shape.js'
+import { become, bytesFor, empty, Tensor, viewOf } from './tensor.js'
 import { isDense } from './view-strides.js'
+import { noteUse } from '../used.js'
+import type { Operand } from './promote.js'
+import * as features from '../features.js'
+import { mem_copy } from '../native/generated/kernels.js'
+import { Storage } from './storage.js'
 
 /** Tensors that an operator is given to write into. */
 
@@ -94,4 +98,70 @@ function bytesOf(t: Tensor): [start: number, end: number] {
 
 function sameStrides(a: Tensor, b: Tensor): boolean {
   return a.type === b.type && sameShape(a.shape, b.shape) && a.strides.every((s, d) => s === b.strides[d] || a.shape[d] === 1)
+}
+
+/** `out`, to be written: see resultTensor. `strides` are those of a new result. */
+export function preparedOut(
+  out: Tensor,
+  shape: readonly number[],
+  strides: () => readonly number[],
+  type: DType,
+  operands: readonly Operand[],
+): Tensor {
+  if (!features.writes) throw absent('an operator that writes into a given tensor', 'MISSING_KERNEL')
+  checkCast(type, out.type)
+  const inputs = operands.filter((t) => t instanceof Tensor)
+  if (!inputs.includes(out)) {
+    if (!sameShape(out.shape, shape)) resizeOut(out, shape, strides())
+  } else if (!sameShape(out.shape, shape)) {
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `output with shape ${shapeText(out.shape)} doesn't match the broadcast shape ${shapeText(shape)}`,
+    )
+  }
+  checkOverlap(out, inputs)
+  noteUse('writes')
+  return out
+}
+
+/**
+ * Gives `self` this shape in place (`resize_`): what fits keeps its elements in storage order, new elements are
+ * undefined. A storage that is too small grows, for all that view it. A tensor that has the shape keeps its strides unless others are given.
+ */
+export function resize(self: Tensor, shape: readonly number[], given?: readonly number[]): Tensor {
+  if (given === undefined && sameShape(self.shape, shape)) return self
+  const strides = given ?? contiguousStrides(shape)
+  check(
+    shape.every((n) => n >= 0),
+    () => `expected sizes of at least 0, found [${shape.join(', ')}]`,
+  )
+  const needed = numelOf(shape) === 0 ? 0 : (self.offset + extentOf(shape, strides)) * self.itemSize
+  become(self, roomFor(self, needed, true), self.offset, shape.slice(), strides.slice())
+  return self
+}
+
+/**
+ * Where an operator writes a result of this shape and dtype: a new tensor without `out`, else `out`, resized to the
+ * shape where it differs. Throws INVALID_ARGUMENT where the dtype cannot be written into `out`.
+ */
+export function outputFor(out: Tensor | undefined, shape: readonly number[], dtype: DType): Tensor {
+  if (out === undefined) return empty(shape, dtype)
+  check(canCast(dtype, out.type), () => `a result of dtype ${dtypeName(dtype)} cannot be written into an out tensor of dtype ${out.dtype}`)
+  return sameShape(out.shape, shape) ? out : resize(out, shape)
+}
+
+/**
+ * The storage of `t`, of at least so many bytes: where it has less, it grows, and what else views it sees the same elements there. What
+ * nobody else views gets another storage, which a plan can make, too. `kept`: its contents are read.
+ */
+export function roomFor(t: Tensor, bytes: number, kept: boolean): Storage {
+  const { storage } = t
+  const before = storage.byteLength
+  if (bytes <= before) return storage
+  const isShared = Storage.isShared(storage)
+  const grown = Storage.allocate(bytes)
+  if ((kept || isShared) && before > 0) mem_copy({ to: grown.address, from: storage.address, bytes: before })
+  if (!isShared) return grown
+  Storage.takeOver(storage, grown)
+  return storage
 }

@@ -1,9 +1,9 @@
 import { PtliteError } from '../error.js'
+import * as kernels from '../native/generated/kernels.js'
 import { mem_read, mem_write } from '../native/generated/kernels.js'
 import { allocate, type Block, release } from '../native/memory.js'
 import { letGo } from '../native/held-blocks.js'
-import { byteLengthOf, steady } from './typed-array.js'
-import { storageObserver } from './storage-observer.js'
+import { storageObserver } from './observe.js'
 import * as features from '../features.js'
 
 /**
@@ -202,4 +202,93 @@ export function derivedOf(storage: Storage): DerivedData[] {
   let kept = Storage.derivedOf(storage)
   if (kept === undefined) Storage.setDerived(storage, (kept = []))
   return kept
+}
+
+/**
+ * What typed arrays really are. A caller may give an array own properties, or a class derived from it getters, that say otherwise; these ask
+ * the engine, of arrays of other realms, too.
+ */
+
+type Getter<T> = (this: unknown) => T
+type Getters = Record<'byteLength' | 'length' | 'byteOffset', { get: Getter<number> }> & {
+  readonly buffer: { readonly get: Getter<ArrayBufferLike> }
+  readonly [Symbol.toStringTag]: { readonly get: Getter<string | undefined> }
+}
+
+const {
+  byteLength,
+  length,
+  byteOffset,
+  buffer,
+  [Symbol.toStringTag]: className,
+} = Object.getOwnPropertyDescriptors(Object.getPrototypeOf(Uint8Array.prototype)) as unknown as Getters
+
+/** Bytes of a typed array; 0 where its memory was transferred or shrank away. */
+export function byteLengthOf(array: ArrayBufferView): number {
+  return byteLength.get.call(array)
+}
+
+/** Elements of a typed array. */
+export function lengthOf(array: ArrayBufferView): number {
+  return length.get.call(array)
+}
+
+/** The name of a typed array's class, whatever class was derived from it; undefined for anything else. */
+export function arrayName(data: unknown): string | undefined {
+  return className.get.call(data)
+}
+
+/** Not in the library's types. */
+const resizable = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'resizable') as { readonly get: Getter<boolean> }
+
+/** Its memory. */
+export function bufferOf(array: ArrayBufferView): ArrayBufferLike {
+  return buffer.get.call(array)
+}
+
+/** The array, for native code to read, or a copy where other threads share its memory or that can be resized. */
+export function steady(array: ArrayBufferView): ArrayBufferView {
+  return isFixed(buffer.get.call(array))
+    ? array
+    : Uint8Array.from(new Uint8Array(buffer.get.call(array), byteOffset.get.call(array), byteLength.get.call(array)))
+}
+
+function isFixed(memory: ArrayBufferLike): boolean {
+  try {
+    return !resizable.get.call(memory)
+  } catch {
+    // shared memory has another getter
+    return false
+  }
+}
+
+/** What plans and other threads do with storages beside the tensors that view them. */
+
+/** Another thread starts to use the memory: `free` takes effect when the last such lease has ended. */
+export function lease(storage: Storage): void {
+  Storage.addLease(storage, 1)
+}
+
+export function endLease(storage: Storage): void {
+  for (const doomed of Storage.addLease(storage, -1)) release(doomed)
+}
+
+/**
+ * Lets go of the pages of a mapped file that lie wholly inside and were not written to: they are read from the file again when
+ * they are next used. Other memory stays, and that of another thread, which may be writing to it. Nobody may write to it meanwhile.
+ */
+export function discardPages(storage: Storage): void {
+  const { startAddress, byteLength } = storage
+  const isMapped = !storage.owned && Storage.keptBy(storage) !== null
+  if (isMapped && startAddress !== 0 && !Storage.isLeased(storage)) kernels.mem_discard({ address: startAddress, bytes: byteLength })
+}
+
+/** Gives back what kernels derived from the contents, but for `kept` and what another thread knows. */
+export function dropDerived(storage: Storage, kept: ReadonlySet<Storage>): void {
+  const left = Storage.derivedOf(storage)?.filter((d) => {
+    const stays = d.lent === true || kept.has(d.storage)
+    if (!stays) d.storage.free()
+    return stays
+  })
+  Storage.setDerived(storage, left)
 }

@@ -1,21 +1,16 @@
 import { check, PtliteError } from '../error.js'
-import { anyItemOf } from './complex-item.js'
-import { holdsComplex } from './complex-tensor.js'
+import { anyItemOf, arrayTypeOf, elementValue, readTensor, type TypedArray } from './data.js'
+import { type DType, dtypeFromName, dtypeName, type DTypeName, holdsComplex, isQuantized, itemSize } from './dtype.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
-import { arrayTypeOf, elementValue, readTensor, type TypedArray } from './data.js'
-import { type DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
-import { KIND } from './kind.js'
-import { kindOf } from './kind-of.js'
+import { KIND, kindOf } from './kind-of.js'
 import type { DetachedTensor } from './detached.js'
 import { checkParameters, checkQuant, frozenQuant, type Quant, quantOf } from './quant.js'
 import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
 import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, shapeText, sizesOf } from './shape.js'
-import { Storage } from './storage.js'
+import { arrayName, Storage } from './storage.js'
 import type { TensorOperations } from './operations.js'
 import type { TensorSummary } from './summary.js'
-import { arrayName } from './typed-array.js'
-import { UNCLONEABLE } from './uncloneable.js'
 
 export { holdsZeroPoint, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant } from './quant.js'
 
@@ -476,3 +471,8 @@ export function viewOf(base: Tensor, shape: readonly number[], strides: readonly
   checkParameters(base.type, shape, base.quant)
   return new Tensor(base.storage, offset, shape, strides, base.type, base.quant)
 }
+
+/** The error of a structured clone names the value that has none. */
+export const UNCLONEABLE: symbol | null = /* @__PURE__ */ Symbol(
+  'a Tensor: clone or post tensor.detach(), and make a tensor of it by Tensor.from(). It',
+)

@@ -111,3 +111,24 @@ export function setListType(list: Value[], elementType: string): void {
 export function listType(list: Value[]): string | undefined {
   return listTypes.get(list)
 }
+
+/** The value stack. Everything at index `top` and above is dead and may be overwritten. */
+export interface Stack {
+  readonly values: Value[]
+  top: number
+}
+
+export function newStack(): Stack {
+  return { values: [], top: 0 }
+}
+
+export function push(stack: Stack, value: Value): void {
+  stack.values[stack.top++] = value
+}
+
+/** A random number generator of a program (torch.Generator). Its state is an int64 tensor: that of the engine, then the seed. */
+export class RandomGenerator extends CustomObject {
+  constructor() {
+    super('Generator', null)
+  }
+}

@@ -2,7 +2,6 @@ import { check } from '../error.js'
 import { extentOf, numelOf, wrapDim } from './shape.js'
 import type { Storage } from './storage.js'
 import { isPerChannel, type Quant, Tensor, viewOf } from './tensor.js'
-import { checkChannels } from './reshaping.js'
 import { inferSize, viewStrides } from './view-strides.js'
 
 /** A view with other sizes and strides. Per-channel quantized tensors have no such views, as in PyTorch. */
@@ -259,4 +258,135 @@ export function chunk(self: Tensor, chunks: number, dim: number): Tensor[] {
   if (length === 0) checkParts(chunks)
   if (length === 0) return splitWithSizes(self, new Array<number>(chunks).fill(0), d)
   return split(self, Math.ceil(length / chunks), d)
+}
+
+/** Throws INVALID_ARGUMENT where a view of this shape would put the channels of a tensor quantized per channel elsewhere. */
+export function checkChannels(self: Tensor, shape: readonly number[]): void {
+  const { quant } = self
+  if (quant === null || !isPerChannel(quant)) return
+  const { axis } = quant
+  const before = (sizes: readonly number[]): number => numelOf(sizes.slice(0, axis))
+  check(
+    shape[axis] === self.shape[axis] && before(shape) === before(self.shape),
+    () => `a tensor of shape [${self.shape.join(', ')}] quantized along dimension ${axis} cannot be viewed as [${shape.join(', ')}]`,
+  )
+}
+
+/** The view shape of `flatten`: dimensions start..end as one. Null where there is nothing to join. */
+export function flattenedShape(self: Tensor, start: number, end: number): number[] | null {
+  const rank = self.shape.length
+  const from = wrapDim(start, rank)
+  const to = wrapDim(end, rank)
+  check(from <= to, () => `expected start_dim to come before end_dim, found ${start} and ${end}`)
+  if (rank === 0) return [1]
+  if (from === to) return null
+  return [...self.shape.slice(0, from), numelOf(self.shape.slice(from, to + 1)), ...self.shape.slice(to + 1)]
+}
+
+export function narrow(self: Tensor, dim: number, start: number, length: number): Tensor {
+  check(self.shape.length > 0, () => 'narrow needs at least one dimension, found a 0-d tensor')
+  const d = wrapDim(dim, self.shape.length)
+  const size = self.shape[d]!
+  const from = start < 0 ? start + size : start
+  check(
+    length >= 0 && from >= 0 && from <= size - length,
+    () => `start ${start} and length ${length} exceed dimension ${d} of size ${size}`,
+  )
+  return narrowed(self, d, from, length)
+}
+
+/** `squeeze` (dim null), `squeeze.dim` and `squeeze.dims`. A channel axis of a quantized tensor moves along. */
+export function squeeze(self: Tensor, dim: number | readonly number[] | null = null): Tensor {
+  const dims = typeof dim === 'number' ? [dim] : dim
+  const [shape, strides] = squeezed(self, dims)
+  const { quant } = self
+  if (quant === null || !isPerChannel(quant)) return viewOf(self, shape, strides)
+  const gone = dropped(self, dims)
+  check(!gone[quant.axis], () => 'the channel axis of a quantized tensor cannot be squeezed')
+  const removed = gone.slice(0, quant.axis).filter(Boolean).length
+  return requantizedView(self, shape, strides, self.offset, { ...quant, axis: quant.axis - removed })
+}
+
+export function unbind(self: Tensor, dim: number): Tensor[] {
+  check(self.shape.length > 0, () => 'unbind needs at least one dimension, found a 0-d tensor')
+  checkStridable(self)
+  const d = wrapDim(dim, self.shape.length)
+  checkParts(self.shape[d]!)
+  const shape = without(self.shape, d)
+  const strides = without(self.strides, d)
+  return Array.from({ length: self.shape[d]! }, (_, i) => viewOf(self, shape, strides, self.offset + i * self.strides[d]!))
+}
+
+/** `movedim`: dimension source[i] goes to destination[i], the others keep their order. */
+export function movedim(self: Tensor, source: readonly number[], destination: readonly number[]): Tensor {
+  const rank = self.shape.length
+  check(
+    source.length === destination.length,
+    () => `expected as many destinations as sources, found ${destination.length} and ${source.length}`,
+  )
+  const from = source.map((d) => wrapDim(d, rank))
+  const to = destination.map((d) => wrapDim(d, rank))
+  check(
+    new Set(from).size === from.length && new Set(to).size === to.length,
+    () => `expected each dimension once, found [${source.join(', ')}] to [${destination.join(', ')}]`,
+  )
+  if (rank === 0) return alias(self)
+  const order = new Array<number>(rank).fill(-1)
+  from.forEach((d, i) => (order[to[i]!] = d))
+  const others = self.shape.map((_, d) => d).filter((d) => !from.includes(d))
+  return permute(
+    self,
+    order.map((d) => (d < 0 ? others.shift()! : d)),
+  )
+}
+
+/** `view` where the memory allows it, else null. */
+export function tryView(self: Tensor, shape: readonly number[]): Tensor | null {
+  const sizes = inferSize(shape, self.numel)
+  checkChannels(self, sizes)
+  const strides = viewStrides(self.shape, self.strides, sizes)
+  return strides === null ? null : viewOf(self, sizes, strides)
+}
+
+/** `as_strided`; without `offset` the view starts where `self` does. */
+export function asStrided(self: Tensor, shape: readonly number[], strides: readonly number[], offset: number | null = null): Tensor {
+  const start = offset ?? self.offset
+  checkStrided(self, shape, strides, start)
+  return strided(self, shape.slice(), strides.slice(), start)
+}
+
+/** `unfold`: windows of `size` every `step` elements; the window becomes the last dimension. */
+export function unfold(self: Tensor, dim: number, size: number, step: number): Tensor {
+  const rank = self.shape.length
+  const d = wrapDim(dim, rank)
+  const length = rank === 0 ? 1 : self.shape[d]!
+  check(size >= 0 && size <= length, () => `expected a window of 0 to ${length} elements, found ${size}`)
+  check(step > 0, () => `expected a step above 0, found ${step}`)
+  const stride = rank === 0 ? 1 : self.strides[d]!
+  const shape = [...self.shape, size]
+  const strides = [...self.strides, stride]
+  if (rank > 0) {
+    shape[d] = Math.floor((length - size) / step) + 1
+    strides[d] = step * stride
+  }
+  return strided(self, shape, strides)
+}
+
+/** `diagonal`: drops both dimensions and appends the diagonal. */
+export function diagonal(self: Tensor, offset = 0, dim1 = 0, dim2 = 1): Tensor {
+  const rank = self.shape.length
+  const a = wrapDim(dim1, rank)
+  const b = wrapDim(dim2, rank)
+  check(a !== b, () => `expected two different dimensions, found ${dim1} and ${dim2}`)
+  const rows = self.shape[a]! + Math.min(offset, 0)
+  const columns = self.shape[b]! - Math.max(offset, 0)
+  const length = Math.max(Math.min(rows, columns), 0)
+  const skip = length === 0 ? 0 : offset >= 0 ? offset * self.strides[b]! : -offset * self.strides[a]!
+  const kept = (_: number, d: number): boolean => d !== a && d !== b
+  return strided(
+    self,
+    [...self.shape.filter(kept), length],
+    [...self.strides.filter(kept), self.strides[a]! + self.strides[b]!],
+    self.offset + skip,
+  )
 }

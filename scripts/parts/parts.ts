@@ -197,7 +197,7 @@ export const PARTS: readonly Part[] = [
       'runtime/operators/generated/dispatch-other.ts',
       ...operators('derive', 'missing-operator', 'schema-text', 'similar'),
       ...support('host-tensor', 'sequence', 'target'),
-      ...tensor('complex-item', 'host-values', 'nested', 'resize', 'rounding', 'complex', 'complex-pairs'),
+      ...tensor('host-values', 'complex'),
     ],
     needs: ['operators'],
   },
@@ -211,19 +211,7 @@ export const PARTS: readonly Part[] = [
       ...within('runtime/operators')('generated/*', 'called', '*/index'),
       ...support('*'),
       'runtime/shapes/*.ts',
-      ...tensor(
-        'complex-promote',
-        'promote-pair',
-        'promote-types',
-        'sparse',
-        'iterator',
-        'out',
-        'prepared-out',
-        'promote',
-        'reshaping',
-        'room',
-        'view-strides',
-      ),
+      ...tensor('sparse', 'iterator', 'out', 'promote', 'view-strides'),
       ...writers('copy', 'elementwise', 'join'),
     ],
     needs: [],
@@ -234,7 +222,7 @@ export const PARTS: readonly Part[] = [
   { name: 'pictures', files: ['media/images/*', 'src/values/read-options.ts', ...writers('image')], needs: ['operators'] },
   { name: 'sounds', files: ['media/audio/*'], needs: ['operators'] },
   { name: 'sources', files: ['src/sources.ts', 'src/signal.ts'], needs: [] },
-  { name: 'containers', files: ['runtime/tensor/rebuild.ts', 'src/values/convert-containers.ts'], needs: [] },
+  { name: 'containers', files: ['src/values/convert-containers.ts'], needs: [] },
   // debugging
   { name: 'guard', files: ['runtime/native/guard.ts'], needs: [] },
   {
@@ -242,7 +230,7 @@ export const PARTS: readonly Part[] = [
     files: [
       ...within('src')('values/coerce', 'custom-tensors', 'values/foreign'),
       ...within('runtime/native')('cpu-description', 'cpu-dump', 'custom-library', 'frame-async', 'how-to-install', 'portable-executable'),
-      ...tensor('describe', 'detached', 'kind-of', 'unknown-option', 'number', 'summary'),
+      ...tensor('describe', 'detached', 'unknown-option', 'number', 'summary'),
       'formats/containers/zip/inflate.ts',
       // without a kernel library
       'formats/containers/no-library.ts',

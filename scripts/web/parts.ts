@@ -70,9 +70,7 @@ const PLACED: Readonly<Record<string, string>> = {
       ['runtime/operators/support', 'runtime/operators/cpu/support'].map((folder) => [`${folder}/${name}.ts`, 'layers']),
     ),
   ),
-  ...Object.fromEntries(
-    ['complex', 'complex-item', 'complex-pairs', 'resize', 'rounding'].map((name) => [`runtime/tensor/${name}.ts`, MODEL]),
-  ),
+  ...Object.fromEntries(['complex'].map((name) => [`runtime/tensor/${name}.ts`, MODEL])),
   // a method of tensors is in it
   'runtime/operators/cpu/masked-select.ts': 'indexing',
   ...{ 'web/parts/operators-ready.ts': MODEL, 'web/stand-ins/received-source.ts': MODEL, 'web/cache/compiled.ts': MODEL },

@@ -1,7 +1,7 @@
 import { parseType as parameterType, type TypeNode, typeText } from '../../program/types.js'
 import { matchesType } from '../../program/type-match.js'
 import { reading } from '../../runtime/tensor/check-arguments.js'
-import { PairMap } from '../../runtime/tensor/pair-map.js'
+import { PairMap } from '../../runtime/tensor/rebuild.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'

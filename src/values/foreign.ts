@@ -1,6 +1,6 @@
 import { types } from 'node:util'
 import { check, PtliteError } from '../../runtime/error.js'
-import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../../runtime/tensor/brand.js'
+import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../../runtime/tensor/public-tensor.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import type { DTypeName } from '../../runtime/tensor/dtype.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'

@@ -6,10 +6,9 @@ import type { PtliteError } from '../../runtime/error.js'
 import { setOperatorNames } from '../../runtime/operators/table/names.js'
 import * as unbox from '../../runtime/operators/table/unbox.js'
 import { Float } from '../../runtime/tensor/scalar.js'
-import type { Stack } from '../../runtime/tensor/stack.js'
+import { CustomObject, Device, type Stack, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { empty } from '../../runtime/tensor/tensor.js'
-import { CustomObject, Device, Tuple, type Value } from '../../runtime/tensor/value.js'
 
 /** A type, its TypeScript type, values with what they become, values that are refused with what the message calls them. */
 type Row = readonly [

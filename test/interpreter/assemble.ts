@@ -4,8 +4,7 @@ import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import type { ProgramInstance } from '../../interpreter/run-state.js'
 import { ArgumentUse } from '../../program/linked.js'
 import { parseType, type TypeNode } from '../../program/types.js'
-import type { Stack } from '../../runtime/tensor/stack.js'
-import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
+import { ScriptObject, type Stack, type Value } from '../../runtime/tensor/value.js'
 
 export interface Assembly {
   /** One instruction a line: `LOADC 0`, `LIST_CONSTRUCT 0 2`. */

@@ -7,8 +7,7 @@ import { missingOperators } from '../../runtime/operators/table/missing-operator
 import { entryAt, findOperator, operatorCount, registerOperators } from '../../runtime/operators/table/registry.js'
 import type { OperatorSchema, SchemaArgument } from '../../runtime/operators/table/schema.js'
 import { schemaText } from '../../runtime/operators/table/schema-text.js'
-import type { Stack } from '../../runtime/tensor/stack.js'
-import type { Value } from '../../runtime/tensor/value.js'
+import type { Stack, Value } from '../../runtime/tensor/value.js'
 import { root } from '../codegen/support/compile.js'
 
 const argument = (name: string, defaultValue?: Value, isOut = false): SchemaArgument => ({

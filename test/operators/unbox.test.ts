@@ -2,10 +2,8 @@ import t from 'tap'
 import { setOperatorNames } from '../../runtime/operators/table/names.js'
 import type { OperatorSchema, SchemaArgument } from '../../runtime/operators/table/schema.js'
 import * as unbox from '../../runtime/operators/table/unbox.js'
-import { RandomGenerator } from '../../runtime/tensor/generator.js'
-import type { Stack } from '../../runtime/tensor/stack.js'
+import { CustomObject, Device, RandomGenerator, type Stack, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { complex, Float } from '../../runtime/tensor/scalar.js'
-import { CustomObject, Device, Tuple, type Value } from '../../runtime/tensor/value.js'
 
 const argument = (name: string, type: string): SchemaArgument => ({
   name,

@@ -3,7 +3,7 @@ import { compileAhead } from '../../src/ahead.js'
 import { loadModule, type Output, type Tensor } from '../../src/index.js'
 import { mem_fill } from '../../runtime/native/generated/kernels.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
-import { observeStorages } from '../../runtime/tensor/storage-observer.js'
+import { observeStorages } from '../../runtime/tensor/observe.js'
 import { difference, fixturePath, inputOf, readCalls } from './fixtures.js'
 
 /** Quantized programs: interpreted they give PyTorch's floats, plans compute on integers. */

@@ -1,4 +1,4 @@
-import { sequenceLengths } from '../../tensor/nested.js'
+import { sequenceLengths } from '../../tensor/sparse.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
 

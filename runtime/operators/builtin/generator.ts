@@ -1,8 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { PtliteError } from '../../error.js'
-import type { RandomGenerator } from '../../tensor/generator.js'
+import type { Device, RandomGenerator } from '../../tensor/value.js'
 import { type Int, toInt } from '../../tensor/scalar.js'
-import type { Device } from '../../tensor/value.js'
 import { newGenerator, restart, seedOf } from '../support/generator.js'
 
 /* Random number generators as values of a program: those of the CPU, whose sequence after a seed is PyTorch's. */

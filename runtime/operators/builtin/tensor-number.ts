@@ -1,6 +1,5 @@
 import { check } from '../../error.js'
-import { anyItemOf } from '../../tensor/complex-item.js'
-import { itemOf, readTensor } from '../../tensor/data.js'
+import { anyItemOf, itemOf, readTensor } from '../../tensor/data.js'
 import { isComplex, isIntegral } from '../../tensor/dtype.js'
 import type { AnyScalar, Int } from '../../tensor/scalar.js'
 import { numelOf } from '../../tensor/shape.js'

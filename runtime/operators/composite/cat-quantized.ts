@@ -3,7 +3,7 @@ import { MemoryFormat } from '../../tensor/options.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { emptyStrided, isPerChannel, type Quant, type Tensor } from '../../tensor/tensor.js'
 import { stridesFor } from '../../tensor/view-strides.js'
-import { outputFor } from '../../tensor/resize.js'
+import { outputFor } from '../../tensor/out.js'
 import * as at from '../generated/dispatch.js'
 import { commonFormat, isPlaceholder, joinedShape, joinInto } from './join-into.js'
 

@@ -1,14 +1,13 @@
 import { check } from '../../error.js'
 import { type DType, isQuantized } from '../../tensor/dtype.js'
-import { joined } from '../../tensor/complex-promote.js'
+import { joined } from '../../tensor/promote.js'
 import { sameShape, wrapDim } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { stridesFor } from '../../tensor/view-strides.js'
 import { unsqueeze } from '../../tensor/view.js'
-import { outputFor } from '../../tensor/resize.js'
+import { checkDisjoint, checkOverlap, outputFor, resizeOut } from '../../tensor/out.js'
 import { catQuantized } from './cat-quantized.js'
 import { commonFormat, isPlaceholder, joinedShape, joinInto } from './join-into.js'
-import { checkDisjoint, checkOverlap, resizeOut } from '../../tensor/out.js'
 
 function commonType(tensors: readonly Tensor[]): DType {
   let type = tensors[0]!.type

@@ -1,6 +1,6 @@
 import type { TensorOptions } from '../../tensor/options.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { diagonal } from '../../tensor/strided-view.js'
+import { diagonal } from '../../tensor/view.js'
 import { fillScalar } from '../support/fill.js'
 import { keyOf, refuseQuantized } from '../key.js'
 import { make, resized } from './factory.js'

@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import type { TensorOptions } from '../../tensor/options.js'
-import { resize } from '../../tensor/resize.js'
+import { resize } from '../../tensor/out.js'
 import { type AnyScalar, Complex, Float } from '../../tensor/scalar.js'
 import * as newTensor from '../../tensor/tensor.js'
 import type { Tensor } from '../../tensor/tensor.js'

@@ -1,10 +1,9 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { anyItemOf } from '../../tensor/complex-item.js'
+import { anyItemOf, readTensor } from '../../tensor/data.js'
 import { viewAsReal } from '../../tensor/complex.js'
-import { type AnyOperand, joined, promoteAny } from '../../tensor/complex-promote.js'
-import { holdsComplex } from '../../tensor/complex-tensor.js'
-import { DType, isComplex, isFloating } from '../../tensor/dtype.js'
+import { type AnyOperand, joined, promoteAny } from '../../tensor/promote.js'
+import { DType, holdsComplex, isComplex, isFloating } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
 import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
@@ -12,7 +11,6 @@ import { type Quant, type Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { expand } from '../../tensor/view.js'
 import { isContiguousAs } from '../../tensor/view-strides.js'
-import { readTensor } from '../../tensor/data.js'
 import { tensorOfInts } from '../../tensor/host-values.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 
@@ -164,7 +162,7 @@ export function result_type(a: AnyOperand, b: AnyOperand): DType {
 export { result_type as result_type_Tensor, result_type as result_type_Scalar }
 export { result_type as result_type_Scalar_Tensor, result_type as result_type_Scalar_Scalar }
 export { canCast as can_cast } from '../../tensor/dtype.js'
-export { promoteTypes as promote_types } from '../../tensor/promote-types.js'
+export { promoteTypes as promote_types } from '../../tensor/promote.js'
 
 export function is_complex(self: Tensor): boolean {
   return isComplex(self.type)

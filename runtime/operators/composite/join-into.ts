@@ -4,7 +4,7 @@ import { numelOf, wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { isContiguousAs } from '../../tensor/view-strides.js'
 import { narrowed } from '../../tensor/view.js'
-import { noteWrite } from '../../tensor/write.js'
+import { noteWrite } from '../../tensor/observe.js'
 import { copyInto } from '../support/copy.js'
 import { joinRows, type Joined } from '../support/join.js'
 

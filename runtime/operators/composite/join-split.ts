@@ -1,11 +1,11 @@
 import { check } from '../../error.js'
 import { writeTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
-import { promoteAny } from '../../tensor/complex-promote.js'
+import { promoteAny } from '../../tensor/promote.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import * as axes from '../../tensor/axes.js'
+import * as axes from '../../tensor/view.js'
 import { checkValueCount, readInts } from '../../tensor/host-values.js'
 import { contiguousOf, copyInto } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
@@ -28,7 +28,7 @@ export {
   splitWithSizes as split,
   splitWithSizes as unsafe_split_with_sizes,
 } from '../../tensor/view.js'
-export { unbind as unbind_int } from '../../tensor/axes.js'
+export { unbind as unbind_int } from '../../tensor/view.js'
 
 export function hstack(tensors: Tensor[], out?: Tensor): Tensor {
   check(tensors.length > 0, () => 'hstack expects at least one tensor, found none')

@@ -1,13 +1,13 @@
 import { check } from '../../error.js'
 import { readTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
-import { asNested, sequenceLengths } from '../../tensor/nested.js'
+import { asNested, sequenceLengths } from '../../tensor/sparse.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
+import * as axes from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
 import { filled } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
-import * as axes from '../../tensor/axes.js'
 
 /** How nested tensors are made of padded ones and become padded again. */
 

@@ -2,8 +2,8 @@ import { check } from '../../error.js'
 import { sameShape } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
+import * as stridedView from '../../tensor/view.js'
 import { cloneWithStrides, copyInto } from '../support/copy.js'
-import * as stridedView from '../../tensor/strided-view.js'
 
 /** Copies of a tensor in which one view has other contents. */
 

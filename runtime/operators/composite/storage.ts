@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { MemoryFormat } from '../../tensor/options.js'
-import { resize } from '../../tensor/resize.js'
+import { resize } from '../../tensor/out.js'
 import { contiguousStrides } from '../../tensor/shape.js'
 import { Storage } from '../../tensor/storage.js'
 import { become, isPerChannel, Tensor, viewOf } from '../../tensor/tensor.js'

@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
-import { asNested, sequenceLengths } from '../../tensor/nested.js'
+import { asNested, sequenceLengths } from '../../tensor/sparse.js'
 import { sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'

@@ -1,8 +1,8 @@
 import { check } from '../../error.js'
 import { type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import * as stridedView from '../../tensor/strided-view.js'
-import * as axes from '../../tensor/axes.js'
+import * as stridedView from '../../tensor/view.js'
+import * as axes from '../../tensor/view.js'
 import { conj } from './complex-views.js'
 import { checkMatrix, reshaped } from './views.js'
 

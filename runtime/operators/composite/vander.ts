@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
-import { joined } from '../../tensor/complex-promote.js'
+import { joined } from '../../tensor/promote.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'

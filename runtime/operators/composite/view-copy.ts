@@ -1,16 +1,16 @@
 import { viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import type { DType } from '../../tensor/dtype.js'
 import { MemoryFormat } from '../../tensor/options.js'
-import { outputFor } from '../../tensor/resize.js'
+import { outputFor } from '../../tensor/out.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
+import * as stridedView from '../../tensor/view.js'
+import * as axes from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
 import { clone } from './convert.js'
 import { reshape, t } from './views.js'
 import { view_dtype } from './view-variants.js'
-import * as stridedView from '../../tensor/strided-view.js'
-import * as axes from '../../tensor/axes.js'
 
 /** The view operators as copies: each returns a dense tensor of its own. */
 

@@ -2,8 +2,8 @@ import { isSparse } from '../../tensor/sparse.js'
 import { check } from '../../error.js'
 import { contiguousStrides } from '../../tensor/shape.js'
 import { become, Tensor } from '../../tensor/tensor.js'
-import { checkChannels, flattenedShape } from '../../tensor/reshaping.js'
 import * as v from '../../tensor/view.js'
+import { checkChannels, flattenedShape } from '../../tensor/view.js'
 import { inferSize, viewStrides } from '../../tensor/view-strides.js'
 import { contiguousOf } from '../support/copy.js'
 
@@ -27,8 +27,8 @@ export {
   squeeze as squeeze_dims,
   movedim as movedim_intlist,
   movedim as moveaxis_intlist,
-} from '../../tensor/axes.js'
-export { unfold, diagonal } from '../../tensor/strided-view.js'
+} from '../../tensor/view.js'
+export { unfold, diagonal } from '../../tensor/view.js'
 
 function same(self: Tensor): Tensor {
   return self

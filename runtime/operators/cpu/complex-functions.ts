@@ -1,6 +1,6 @@
 import * as kernels from '../../native/generated/kernels.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
-import { type AnyOperand, promoteAny } from '../../tensor/complex-promote.js'
+import { type AnyOperand, promoteAny } from '../../tensor/promote.js'
 import { complexOf, DType, realOf } from '../../tensor/dtype.js'
 import { type AnyScalar, Complex, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes } from '../../tensor/shape.js'

@@ -1,6 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import { holdsComplex } from '../../tensor/complex-tensor.js'
-import { isFloating } from '../../tensor/dtype.js'
+import { holdsComplex, isFloating } from '../../tensor/dtype.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { deliver, deliverExact } from '../support/deliver.js'

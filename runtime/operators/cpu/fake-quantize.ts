@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import { roundHalfEven } from '../../tensor/rounding.js'
+import { roundHalfEven } from '../../tensor/half.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousCopy, contiguousOf, laidOutLike } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'

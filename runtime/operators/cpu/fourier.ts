@@ -3,8 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { complexOf, DType, isComplex, realOf } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { wrapDim } from '../../tensor/shape.js'
-import { narrow } from '../../tensor/axes.js'
-import { transpose } from '../../tensor/view.js'
+import { narrow, transpose } from '../../tensor/view.js'
 import { castTo, cloneOf, contiguousOf, laidOut } from '../support/copy.js'
 
 const { FourierKind } = kernels

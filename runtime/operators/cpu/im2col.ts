@@ -1,7 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { holdsComplex } from '../../tensor/complex-tensor.js'
-import { isFloating } from '../../tensor/dtype.js'
+import { holdsComplex, isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
 import { deliverExact } from '../support/deliver.js'

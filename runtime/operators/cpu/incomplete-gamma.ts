@@ -1,7 +1,7 @@
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
-import { promotePair } from '../../tensor/promote-pair.js'
+import { promotePair } from '../../tensor/promote.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'

@@ -1,6 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import { itemOf } from '../../tensor/data.js'
-import { anyItemOf } from '../../tensor/complex-item.js'
+import { anyItemOf, itemOf } from '../../tensor/data.js'
 import { DType, dtypeName, isComplex } from '../../tensor/dtype.js'
 import { type AnyScalar, Complex, scalarToBigInt, scalarToNumber } from '../../tensor/scalar.js'
 import { checkOverlap } from '../../tensor/out.js'

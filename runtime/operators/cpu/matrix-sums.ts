@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
-import { joined, notComplex } from '../../tensor/complex-promote.js'
+import { joined, notComplex } from '../../tensor/promote.js'
 import { type AnyScalar, Complex, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'

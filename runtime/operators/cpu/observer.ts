@@ -12,7 +12,7 @@ import { filledWith } from './support/host-tensor.js'
 import { chooseQuant, numbersOf } from '../support/quantization.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { bestRange, rangeOf } from './support/range-search.js'
-import { resize } from '../../tensor/resize.js'
+import { resize } from '../../tensor/out.js'
 
 /** Scales and zero points from data that goes by. */
 

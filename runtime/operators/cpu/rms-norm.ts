@@ -1,7 +1,6 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { holdsComplex } from '../../tensor/complex-tensor.js'
-import { DType, realOf } from '../../tensor/dtype.js'
+import { DType, holdsComplex, realOf } from '../../tensor/dtype.js'
 import { planStrides } from '../../tensor/iterator.js'
 import { channelsLastStrides, contiguousStrides, isChannelsLastStrides, isContiguous, numelOf, shapeText } from '../../tensor/shape.js'
 import { empty, emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'

@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import { notComplex } from '../../tensor/complex-promote.js'
+import { notComplex } from '../../tensor/promote.js'
 import { type AnyScalar, Complex, Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'

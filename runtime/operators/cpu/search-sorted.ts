@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isIntegral } from '../../tensor/dtype.js'
-import { promoteTypes } from '../../tensor/promote-types.js'
+import { promoteTypes } from '../../tensor/promote.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'

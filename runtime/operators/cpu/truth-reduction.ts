@@ -1,6 +1,5 @@
 import { PtliteError } from '../../error.js'
-import { holdsComplex } from '../../tensor/complex-tensor.js'
-import { DType } from '../../tensor/dtype.js'
+import { DType, holdsComplex } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
 import { checkOutType, deliver } from '../support/deliver.js'

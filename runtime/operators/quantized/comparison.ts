@@ -1,5 +1,5 @@
 import { PtliteError } from '../../error.js'
-import { notComplex } from '../../tensor/complex-promote.js'
+import { notComplex } from '../../tensor/promote.js'
 import { DType } from '../../tensor/dtype.js'
 import type { AnyScalar, Scalar } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'

@@ -1,6 +1,6 @@
 import * as kernels from '../../native/generated/kernels.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { noteWrite } from '../../tensor/write.js'
+import { noteWrite } from '../../tensor/observe.js'
 import { castTo } from './copy.js'
 import { deliver } from './deliver.js'
 import { type Addend, placesOf, sizesOf, takesProduct } from './product-places.js'

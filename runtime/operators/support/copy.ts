@@ -6,7 +6,7 @@ import { broadcastShapes, contiguousStrides, sameShape, shapeText } from '../../
 import { become, empty, emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { MemoryFormat } from '../../tensor/options.js'
 import { isContiguousAs, stridesFor, suggestedFormat } from '../../tensor/view-strides.js'
-import { noteWrite } from '../../tensor/write.js'
+import { noteWrite } from '../../tensor/observe.js'
 import { converted } from './converted.js'
 import { runCopy } from './run-copy.js'
 

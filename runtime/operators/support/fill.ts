@@ -1,13 +1,11 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { partOf } from '../../tensor/complex.js'
-import { holdsComplex } from '../../tensor/complex-tensor.js'
-import { DType, dtypeName, isComplex } from '../../tensor/dtype.js'
+import { DType, dtypeName, holdsComplex, isComplex } from '../../tensor/dtype.js'
 import { denseLoop, planLoop } from '../../tensor/iterator.js'
-import { type AnyScalar, Complex, Float, type Scalar } from '../../tensor/scalar.js'
-import { checkInRange, scalarBits } from '../../tensor/scalar-bits.js'
+import { type AnyScalar, checkInRange, Complex, Float, type Scalar, scalarBits } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { noteWrite } from '../../tensor/write.js'
+import { noteWrite } from '../../tensor/observe.js'
 import { scalarTensor } from './make.js'
 
 /** Sets every element to a scalar, converted to the dtype of `self`; throws INVALID_ARGUMENT out of its range, or for a number with an imaginary part where only bools and complex tensors take it. The integers of quantized tensors are set as they are. */

@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { elementValue, readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, dtypeName, integerType, isComplex, isQuantized } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
-import { roundHalfEven } from '../../tensor/rounding.js'
+import { roundHalfEven } from '../../tensor/half.js'
 import { channelsLastStrides } from '../../tensor/shape.js'
 import {
   empty,

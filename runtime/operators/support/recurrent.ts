@@ -1,6 +1,6 @@
 import * as kernels from '../../native/generated/kernels.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { noteWrite } from '../../tensor/write.js'
+import { noteWrite } from '../../tensor/observe.js'
 import { copyInto } from './copy.js'
 
 /** The kinds of cell, by the kernel's numbers, and the gates of each. */

@@ -1,6 +1,6 @@
 import * as kernels from '../../native/generated/kernels.js'
 import { partOf, viewAsReal } from '../../tensor/complex.js'
-import { holdsComplex } from '../../tensor/complex-tensor.js'
+import { holdsComplex } from '../../tensor/dtype.js'
 import { denseLoop, planLoop } from '../../tensor/iterator.js'
 import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'

@@ -1,6 +1,6 @@
 import * as kernels from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { noteWrite } from '../../tensor/write.js'
+import { noteWrite } from '../../tensor/observe.js'
 
 /** Sequences written into a contiguous float32, float64 or int64 tensor. */
 

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../error.js'
-import type { Stack } from '../../tensor/stack.js'
+import type { Stack } from '../../tensor/value.js'
 import type { OperatorEntry } from './registry.js'
 
 /**

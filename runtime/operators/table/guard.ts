@@ -1,7 +1,6 @@
 import { PtliteError } from '../../error.js'
-import type { Stack } from '../../tensor/stack.js'
+import { type Stack, Tuple, type Value } from '../../tensor/value.js'
 import { Tensor } from '../../tensor/tensor.js'
-import { Tuple, type Value } from '../../tensor/value.js'
 import type { BoxedFunction, OperatorSchema } from './schema.js'
 
 /** Calls of a function that is not the library's: it can change nothing of the tensors that it gets, and must give tensors. */

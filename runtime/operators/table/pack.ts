@@ -1,6 +1,5 @@
 import { Float } from '../../tensor/scalar.js'
-import type { Stack } from '../../tensor/stack.js'
-import type { Value } from '../../tensor/value.js'
+import type { Stack, Value } from '../../tensor/value.js'
 
 /** Puts a result on the stack. */
 export function give(s: Stack, value: Value): void {

@@ -5,7 +5,7 @@ import { functionOf, nameOf, numberOf, operatorTotal, schemaOf, wrapperOf } from
 import { setOperatorNames } from './names.js'
 import type { BoxedFunction, OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
 import { schemaText } from './schema-text.js'
-import type { Stack } from '../../tensor/stack.js'
+import type { Stack } from '../../tensor/value.js'
 import { noteOperator } from './unbox-error.js'
 
 /** One overload of an operator, as modules hold it after load. */

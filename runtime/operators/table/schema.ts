@@ -1,5 +1,4 @@
-import type { Stack } from '../../tensor/stack.js'
-import type { Value } from '../../tensor/value.js'
+import type { Stack, Value } from '../../tensor/value.js'
 
 /** Runs an operator on the stack: takes its arguments, leaves its results. */
 export type BoxedFunction = (stack: Stack) => void

@@ -1,7 +1,6 @@
 import { type DType, dtypeFromCode, dtypeFromName } from '../../tensor/dtype.js'
 import { MemoryFormat } from '../../tensor/options.js'
-import { type AnyScalar, Complex, Float, type Int, type Scalar } from '../../tensor/scalar.js'
-import { isComplexNumber } from '../../tensor/complex-number.js'
+import { type AnyScalar, Complex, Float, type Int, isComplexNumber, type Scalar } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { CustomObject, Device, Tuple, type Value } from '../../tensor/value.js'
 import { noteUse } from '../../used.js'

@@ -1,11 +1,9 @@
 import type { DType } from '../../tensor/dtype.js'
-import { RandomGenerator } from '../../tensor/generator.js'
+import { type CustomObject, type Device, type DictKey, RandomGenerator, type Stack, Tuple, type Value } from '../../tensor/value.js'
 import type { TensorOptions } from '../../tensor/options.js'
 import { type AnyScalar, type Complex, Float, type Int, type Scalar } from '../../tensor/scalar.js'
-import type { Stack } from '../../tensor/stack.js'
 import { Storage } from '../../tensor/storage.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { type CustomObject, type Device, type DictKey, Tuple, type Value } from '../../tensor/value.js'
 import * as rule from './unbox-value.js'
 import { noQuantizedKernel, noteOperator, tooFewInputs, wrongType } from './unbox-error.js'
 

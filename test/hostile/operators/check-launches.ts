@@ -6,7 +6,7 @@ import { observeLaunches } from '../../../runtime/native/launch-observer.js'
 import { PtliteError } from '../../../runtime/error.js'
 import { EXPECTED_LONG } from './endless.js'
 import { type Storage } from '../../../runtime/tensor/storage.js'
-import { observeStorages } from '../../../runtime/tensor/storage-observer.js'
+import { observeStorages } from '../../../runtime/tensor/observe.js'
 
 /** A kernel was about to leave the memory that it was given. */
 export class ReachError extends Error {

@@ -1,4 +1,4 @@
-import { roundHalfEven } from '../../../tensor/rounding.js'
+import { roundHalfEven } from '../../../tensor/half.js'
 
 /** Functions of a double that JavaScript lacks; each is accurate to a few units in the last place. */
 

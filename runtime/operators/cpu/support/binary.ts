@@ -1,6 +1,5 @@
 import { type DType } from '../../../tensor/dtype.js'
-import { type Operand, toFloating } from '../../../tensor/promote.js'
-import { promotePair } from '../../../tensor/promote-pair.js'
+import { type Operand, promotePair, toFloating } from '../../../tensor/promote.js'
 import { Tensor } from '../../../tensor/tensor.js'
 import { checkPlain, notFor, runBinary } from './elementwise.js'
 

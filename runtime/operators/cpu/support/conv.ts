@@ -1,7 +1,6 @@
 import { PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { holdsComplex } from '../../../tensor/complex-tensor.js'
-import { DType, isComplex } from '../../../tensor/dtype.js'
+import { DType, holdsComplex, isComplex } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { complexBilinear } from '../complex-arithmetic.js'
 import { castTo, contiguousOf } from '../../support/copy.js'

@@ -1,7 +1,7 @@
 import type { DType } from '../../../tensor/dtype.js'
 import { resizeOut } from '../../../tensor/out.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { noteWrite } from '../../../tensor/write.js'
+import { noteWrite } from '../../../tensor/observe.js'
 import { copyInto } from '../../support/copy.js'
 import * as features from '../../../features.js'
 

@@ -1,5 +1,4 @@
-import { halfToNumber, numberToHalf } from '../../../tensor/half.js'
-import { roundHalfEven } from '../../../tensor/rounding.js'
+import { halfToNumber, numberToHalf, roundHalfEven } from '../../../tensor/half.js'
 
 /** Bounds between which rows are quantized with little error. */
 

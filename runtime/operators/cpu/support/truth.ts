@@ -2,7 +2,7 @@ import * as kernels from '../../../native/generated/kernels.js'
 import { DType } from '../../../tensor/dtype.js'
 import { sameShape } from '../../../tensor/shape.js'
 import { empty, Tensor } from '../../../tensor/tensor.js'
-import { noteWrite } from '../../../tensor/write.js'
+import { noteWrite } from '../../../tensor/observe.js'
 import type { Operand } from '../../../tensor/promote.js'
 
 export type TruthName = keyof typeof kernels.TruthOp

@@ -17,7 +17,7 @@ import { memoryStats } from '../../src/index.js'
 import { programOf } from '../interpreter/assemble.js'
 import { type RandomProgram, randomProgram } from './random-program.js'
 
-const COUNT = 2400
+const COUNT = 1200
 /** Of the largest value of an output: fused operators round less often, folded batch norms in another order. */
 const MAX_ERROR = 2e-5
 

@@ -26,7 +26,8 @@ for (const target of Object.keys(COUNTS) as (keyof typeof COUNTS)[]) {
   })
 
   t.test(`${target}: so do those of the day`, { skip: notInCi, timeout: 600_000 }, async (t) => {
-    const { mutants } = await run(t, { target, seed: SEED_OF_DAY, milliseconds: SHARE[target] })
-    t.ok(mutants > 0)
+    // a busy machine may come to few of them
+    const { findings } = await run(t, { target, seed: SEED_OF_DAY, milliseconds: SHARE[target] })
+    t.equal(findings.size, 0)
   })
 }

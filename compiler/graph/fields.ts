@@ -131,13 +131,14 @@ export interface Steps {
   readonly numbers: readonly number[]
 }
 
-const partsOf = (arg: Arg, count: number, what: string): readonly Arg[] => {
+/** The items of a tuple of so many. */
+export const partsOf = (arg: Arg, count: number, what: string): readonly Arg[] => {
   const found = plain(arg)
   const items = arg.kind === 'tuple' ? arg.items : found instanceof Tuple ? found.items.map(constant) : []
   return items.length === count ? items : expected(what)
 }
 
-const tuple = (...items: readonly Arg[]): Arg => ({ kind: 'tuple', items, fields: undefined })
+export const tuple = (...items: readonly Arg[]): Arg => ({ kind: 'tuple', items, fields: undefined })
 
 /** Steps on the result of a node, which is their value 0; then come `operands`. */
 export interface PostOps extends Steps {

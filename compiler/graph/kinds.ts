@@ -23,6 +23,7 @@ import {
   word,
 } from './fields.js'
 import { type Arg, constant, NONE, value, type ValueId } from './graph.js'
+import { integerProduct, WEIGHT } from './packed-weight.js'
 
 /** An operator and its arguments. */
 export interface Call {
@@ -64,7 +65,7 @@ export const KINDS = {
   convolution: kind(
     {
       input: VALUE,
-      filter: VALUE,
+      filter: WEIGHT,
       bias: OPTIONAL_VALUE,
       residual: OPTIONAL_VALUE,
       layout: word('planes', 'blocks'),
@@ -81,7 +82,7 @@ export const KINDS = {
     },
     (node) => {
       const { layout, strategy, groups, perGroup, post } = node
-      const operands = [value(node.input), value(node.filter), idOf(node.bias)]
+      const operands = [value(node.input), value(node.filter.values), idOf(node.bias)]
       const settings = [node.stride, node.padding, node.dilation].map(INTS.toArg)
       const clamp = bounds(node.clamp)
       const steps = postArgs(post)
@@ -110,7 +111,7 @@ export const KINDS = {
   linear: kind(
     {
       input: VALUE,
-      weight: VALUE,
+      weight: WEIGHT,
       bias: OPTIONAL_VALUE,
       /** The kernel: SparseForm of those that leave blocks of zeros out. */
       form: optional(word('dense', 'rows', 'unrolled', 'vectors'), 'dense'),
@@ -118,7 +119,9 @@ export const KINDS = {
       post: POST_OPS,
     },
     ({ input, weight, bias, form, clamp, post }) => {
-      const operands = [value(input), value(weight), idOf(bias)]
+      const product = integerProduct(input, weight)
+      if (product !== null) return product
+      const operands = [value(input), value(weight.values), idOf(bias)]
       const steps = postArgs(post)
       return form === 'dense'
         ? { op: 'ptlite::linear', args: [...operands, ...bounds(clamp), ...steps] }

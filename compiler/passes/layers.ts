@@ -1,8 +1,9 @@
 import { named } from '../graph/arguments.js'
 import type { ConvolutionNode, LinearNode } from '../graph/compiled.js'
 import { type Clamp, NO_CLAMP } from '../graph/fields.js'
-import type { GraphNode, OperatorNode } from '../graph/graph.js'
+import type { GraphNode, OperatorNode, ValueId } from '../graph/graph.js'
 import { baseOf } from '../graph/node.js'
+import { floatFormat, floatWeight, type PackedWeight } from '../graph/packed-weight.js'
 import { type Analysis, integersArg, isNone, numberArg, valueArg } from './analysis.js'
 
 /** Stride, padding and dilation, one per dimension. */
@@ -24,15 +25,21 @@ export function convolutionSettings(node: OperatorNode): Settings | null {
   return stride === undefined || padding === undefined || dilation === undefined ? null : { stride, padding, dilation }
 }
 
+/** A constant or computed weight of floats; null for one of another dtype. */
+export function weightOf(values: ValueId, analysis: Analysis): PackedWeight | null {
+  const format = floatFormat(analysis.type(values).dtype)
+  return format === undefined ? null : floatWeight(values, format)
+}
+
 /** A convolution, whether or not a pass has seen it already. */
-export function asConvolution(node: GraphNode): ConvolutionNode | null {
+export function asConvolution(node: GraphNode, analysis: Analysis): ConvolutionNode | null {
   if (node.kind === 'convolution') return node
   const settings = node.kind === 'operator' ? convolutionSettings(node) : null
   if (node.kind !== 'operator' || settings === null) return null
-  const [input, filter, bias] = node.args.map(valueArg)
+  const [input, values, bias] = node.args.map(valueArg)
   const groups = numberArg(named(node, 'groups'))
-  if (input === undefined || filter === undefined || groups === undefined || (bias === undefined && !isNone(named(node, 'bias'))))
-    return null
+  const filter = values === undefined ? null : weightOf(values, analysis)
+  if (input === undefined || filter === null || groups === undefined || (bias === undefined && !isNone(named(node, 'bias')))) return null
   return {
     ...baseOf(node),
     ...settings,
@@ -47,9 +54,10 @@ export function asConvolution(node: GraphNode): ConvolutionNode | null {
 export function asLinear(node: GraphNode, analysis: Analysis): LinearNode | null {
   if (node.kind === 'linear') return node
   if (node.op !== 'aten::linear') return null
-  const [input, weight, bias] = node.args.map(valueArg)
-  if (input === undefined || weight === undefined || (bias === undefined && !isNone(named(node, 'bias')))) return null
-  if (analysis.type(weight).shape.length !== 2) return null
+  const [input, values, bias] = node.args.map(valueArg)
+  const weight = values === undefined ? null : weightOf(values, analysis)
+  if (input === undefined || weight === null || (bias === undefined && !isNone(named(node, 'bias')))) return null
+  if (analysis.type(weight.values).shape.length !== 2) return null
   return { ...baseOf(node), kind: 'linear', input, weight, bias: bias ?? null, form: 'dense', clamp: NO_CLAMP, post: null }
 }
 

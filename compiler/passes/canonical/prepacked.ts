@@ -5,7 +5,9 @@ import type { CustomObject } from '../../../runtime/tensor/value.js'
 import { type Clamp, NO_CLAMP } from '../../graph/fields.js'
 import type { GraphNode, OperatorNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, inputOf, operatorsOf } from '../analysis.js'
+import { floatWeight, type PackedWeight } from '../../graph/packed-weight.js'
+import { named } from '../../graph/arguments.js'
+import { Analysis, inputOf, numberArg, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -36,6 +38,9 @@ export const prepacked: Pass = {
 
 function unpacked(node: OperatorNode, analysis: Analysis, editor: Editor): GraphNode | null {
   const input = inputOf(node)
+  const integers = input === undefined ? null : integerWeight(node)
+  if (integers !== null)
+    return { ...baseOf(node), kind: 'linear', input: input!, weight: integers, bias: null, form: 'dense', clamp: NO_CLAMP, post: null }
   const [, packed] = node.args
   if (input === undefined || packed?.kind !== 'object') return null
   const object = analysis.graph.objects[packed.index]!
@@ -47,7 +52,7 @@ function unpacked(node: OperatorNode, analysis: Analysis, editor: Editor): Graph
       const { weight, bias, clamp } = prepackedLinear(object)
       // the object keeps dense copies of other weights, which the guards do not know
       if (!isContiguous(shape, strides) || !holds(object, weight, bias)) return null
-      const operands = { input, weight: given(weight, 'weight'), bias: biasOf(bias) }
+      const operands = { input, weight: floatWeight(given(weight, 'weight')), bias: biasOf(bias) }
       return { ...baseOf(node), kind: 'linear', ...operands, form: 'dense', clamp: boundsOf(clamp), post: null }
     }
     case 'prepacked::conv2d_clamp_run': {
@@ -55,7 +60,7 @@ function unpacked(node: OperatorNode, analysis: Analysis, editor: Editor): Graph
       const { stride, padding, dilation, groups } = settings
       const lists = [stride, padding, dilation]
       if (analysis.type(input).shape.length !== 4 || lists.some((list) => list.length !== 2) || !holds(object, weight, bias)) return null
-      const operands = { input, filter: given(weight, 'weight'), bias: biasOf(bias), residual: null }
+      const operands = { input, filter: floatWeight(given(weight, 'weight')), bias: biasOf(bias), residual: null }
       return {
         ...baseOf(node),
         kind: 'convolution',
@@ -78,4 +83,21 @@ function holds({ state }: CustomObject, weight: Tensor, bias: Tensor | null): bo
 
 function boundsOf(clamp: { readonly lo: number; readonly hi: number } | null): Clamp {
   return clamp === null ? NO_CLAMP : { min: clamp.lo, max: clamp.hi }
+}
+
+/** The weight of a product with integers, which was packed when the model was made; null for other operators. */
+function integerWeight(node: OperatorNode): PackedWeight | null {
+  const of = (name: string): ValueId | undefined => valueArg(named(node, name))
+  switch (node.op) {
+    case 'aten::_weight_int8pack_mm': {
+      const [values, scales] = [of('mat2'), of('scales')]
+      return values === undefined || scales === undefined ? null : { values, format: 'i8', scales, group: 0 }
+    }
+    case 'aten::_weight_int4pack_mm_for_cpu': {
+      const [values, scales, group] = [of('mat2'), of('qScaleAndZeros'), numberArg(named(node, 'qGroupSize'))]
+      return values === undefined || scales === undefined || group === undefined ? null : { values, format: 'i4', scales, group }
+    }
+    default:
+      return null
+  }
 }

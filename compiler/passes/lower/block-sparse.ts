@@ -25,7 +25,7 @@ function rewrite(graph: Graph, target: Target): Graph {
   const editor = new Editor(graph)
   let changed = false
   for (const node of graph.nodes) {
-    const layer = asConvolution(node) ?? asLinear(node, analysis)
+    const layer = asConvolution(node, analysis) ?? asLinear(node, analysis)
     const product = layer === null ? null : productOf(node, layer, analysis, target)
     if (product === null) continue
     editor.replaceNode(node, [chosen(node, layer!, product, target.estimate(product))])
@@ -42,7 +42,7 @@ interface Found extends SparseProduct {
 /** A product that a block-sparse kernel could compute: everything constant but the input, and some blocks zero. */
 function productOf(node: GraphNode, layer: ConvolutionNode | LinearNode, analysis: Analysis, target: Target): Found | null {
   const shape = layer.kind === 'linear' ? linear(layer, analysis) : convolution(layer, analysis)
-  const weight = analysis.tensor(layer.kind === 'linear' ? layer.weight : layer.filter)
+  const weight = analysis.tensor((layer.kind === 'linear' ? layer.weight : layer.filter).values)
   const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
   const type = analysis.type(layer.input)
   const { dtype } = type
@@ -73,7 +73,7 @@ function linear({ input, form }: LinearNode, analysis: Analysis): Shape | null {
 function convolution(node: ConvolutionNode, analysis: Analysis): Shape | null {
   const { input, filter, layout, strategy } = node
   const { shape } = analysis.type(input)
-  const { shape: sizes } = analysis.type(filter)
+  const { shape: sizes } = analysis.type(filter.values)
   const [m, images] = [shape[2]! * shape[3]!, shape[0]!]
   if (layout === 'blocks') {
     const fits = strategy === 'direct' && shape.length === 5 && sizes.length === 5 && isPointwise(node, sizes.slice(1, 3))

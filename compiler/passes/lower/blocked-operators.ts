@@ -149,11 +149,11 @@ function convolution(
   target: Target,
   options: PassOptions,
 ): Blockable | null {
-  const layer = asConvolution(node)
+  const layer = asConvolution(node, analysis)
   const dims = analysis.type(input).shape.length - 2
   if (layer === null || layer.layout !== 'planes' || layer.post !== null || layer.strategy !== 'product') return null
   const { stride, padding, dilation, groups } = layer
-  const weight = analysis.tensor(layer.filter)
+  const weight = analysis.tensor(layer.filter.values)
   const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
   if (weight?.dim !== dims + 2 || bias === undefined || [stride, padding, dilation].some((list) => list.length !== dims)) return null
   if (weight.type !== DType.float32 || (bias !== null && bias.type !== DType.float32)) return null

@@ -77,7 +77,7 @@ function chainsAround(node: ConvolutionNode, analysis: Analysis, { l2 }: Target[
 }
 
 function fits({ input, filter, stride, padding, dilation }: ConvolutionNode, analysis: Analysis): boolean {
-  const shape = analysis.tensor(filter)?.shape
+  const shape = analysis.tensor(filter.values)?.shape
   if (shape === undefined || [stride, padding, dilation].some((list) => list.length !== 2 || list[0] !== list[1])) return false
   const [, kernel, width] = shape as [number, number, number]
   const columns = Math.floor((analysis.type(input).shape[3]! + 2 * padding[0]! - kernel) / stride[0]!) + 1
@@ -98,7 +98,7 @@ function withGate(node: ConvolutionNode, analysis: Analysis): Gated | null {
 /** A pointwise convolution over blocks of channels. */
 function isPointwiseOverBlocks(node: GraphNode | undefined, analysis: Analysis): node is ConvolutionNode {
   if (!isOf('direct', node) || analysis.type(node.input).shape.length !== 5) return false
-  return isPointwise(node, analysis.type(node.filter).shape.slice(1, 3))
+  return isPointwise(node, analysis.type(node.filter.values).shape.slice(1, 3))
 }
 
 /** The pointwise convolution whose result only the depthwise one reads. */
@@ -154,5 +154,5 @@ function joined({ expand, depthwise, project }: Chain, last: GraphNode): GraphNo
 function layerOf(layer: Gated | undefined): Layer | null {
   if (layer === undefined) return null
   const { filter, bias, clamp } = layer.node
-  return { filter, bias, clamp, gate: layer.gate === undefined ? Gate.none : gateOf(layer.gate)! }
+  return { filter: filter.values, bias, clamp, gate: layer.gate === undefined ? Gate.none : gateOf(layer.gate)! }
 }

@@ -16,6 +16,7 @@ import {
   type ValueId,
 } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
+import { floatWeight } from '../../graph/packed-weight.js'
 import { constantOf } from '../../graph/shared-constants.js'
 import type { FilterForm, Target } from '../../target/target.js'
 import { Analysis, integersArg, isFlag, numberArg, onlyResult } from '../analysis.js'
@@ -215,13 +216,13 @@ class Rewriter {
     const filterForm: FilterForm = kind === 'winograd' || kind === 'grouped' ? kind : 'direct'
     const filter = this.editor.addConstant(
       this.target.packFilter(weight, filterForm, groups),
-      `${this.analysis.nameOf(layer.filter)} in blocks`,
+      `${this.analysis.nameOf(layer.filter.values)} in blocks`,
     )
     const made: ConvolutionNode = {
       ...baseOf(node),
       kind: 'convolution',
       input: strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before),
-      filter,
+      filter: floatWeight(filter),
       bias:
         bias === null
           ? null

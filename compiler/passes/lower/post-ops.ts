@@ -6,6 +6,7 @@ import type { ChainNode, CompiledOf, ConvolutionNode, LinearNode } from '../../g
 import type { Steps } from '../../graph/fields.js'
 import type { GraphNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
+import { takesSteps } from '../../graph/packed-weight.js'
 import { Analysis, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { canStep, fuse } from '../fuse/elementwise.js'
@@ -18,7 +19,9 @@ type Producer = ConvolutionNode | LinearNode | CompiledOf<'matmul'>
 
 /** The node as one that takes steps; null for others, and for those that have some. */
 function producerOf(node: GraphNode, analysis: Analysis): Producer | null {
-  const layer = asConvolution(node) ?? asLinear(node, analysis) ?? asMatmul(node, analysis)
+  const layer = asConvolution(node, analysis) ?? asLinear(node, analysis) ?? asMatmul(node, analysis)
+  const isProduct = layer === null || layer.kind === 'matmul'
+  if (!isProduct && !takesSteps(layer.kind === 'linear' ? layer.weight : layer.filter)) return null
   return layer?.post === null ? layer : null
 }
 
@@ -61,7 +64,7 @@ function axesOf(node: Producer, rank: number, analysis: Analysis): BlockAxes {
   if (node.kind === 'matmul') return { row: rank - 2, column: rank - 1 }
   if (node.layout === 'blocks') return { row: 2, column: rank - 1 }
   // a result without a batch has rows from its first dimension on
-  const row = rank === analysis.type(node.filter).shape.length ? 1 : 0
+  const row = rank === analysis.type(node.filter.values).shape.length ? 1 : 0
   return { row, column: row + 1 }
 }
 

@@ -2,6 +2,7 @@ import { numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
 import type { OperatorNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
+import { floatWeight } from '../../graph/packed-weight.js'
 import type { Target } from '../../target/target.js'
 import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
@@ -30,10 +31,10 @@ export const scaledFilters = (target: Target): Pass => ({
       const scaled = node.op === 'aten::mul.Tensor' ? scaledInput(node, analysis, target) : null
       if (scaled === null) continue
       const { image, factors, convolution } = scaled
-      const { filter } = convolution
+      const filter = convolution.filter.values
       const made = editor.newValue(analysis.type(filter))
       editor.replaceNode(node, [{ ...baseOf(node), kind: 'scaledFilter', filter, factors, results: [{ kind: 'value', id: made }] }])
-      editor.replaceNode(convolution, [{ ...convolution, input: image, filter: made }])
+      editor.replaceNode(convolution, [{ ...convolution, input: image, filter: floatWeight(made) }])
       changed = true
     }
     return changed ? editor.finish() : graph
@@ -59,7 +60,7 @@ function scaledInput(node: OperatorNode, analysis: Analysis, { blockWidth }: Tar
   const isFactor = (id: ValueId): boolean => sameShape(shapeOf(id), [1, planes, 1, 1, blockWidth])
   const factors = isFactor(b) ? b : a
   const image = factors === b ? a : b
-  const filter = analysis.tensor(convolution.filter)
+  const filter = analysis.tensor(convolution.filter.values)
   if (batch !== 1 || filter === undefined || !isFactor(factors) || !sameShape(shapeOf(image), shapeOf(result!))) return null
   return isPointwise(convolution, filter.shape.slice(1, 3)) && height * width * planes * blockWidth > WORTHWHILE * numelOf(filter.shape)
     ? { image, factors, convolution }

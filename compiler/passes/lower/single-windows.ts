@@ -4,6 +4,7 @@ import { type Tensor, viewOf } from '../../../runtime/tensor/tensor.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
 import { constant, type GraphNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
+import { floatWeight } from '../../graph/packed-weight.js'
 import { Analysis, isDenseFloat, onlyResult } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { asConvolution } from '../layers.js'
@@ -24,7 +25,7 @@ export const singleWindows: Pass = {
     const editor = new Editor(graph)
     let changed = false
     for (const node of graph.nodes) {
-      const layer = asConvolution(node)
+      const layer = asConvolution(node, analysis)
       const weight = layer === null ? null : windowOf(node, layer, analysis)
       if (weight === null) continue
       rewrite(node, layer!, weight, analysis, editor)
@@ -41,7 +42,7 @@ function windowOf(
   analysis: Analysis,
 ): Tensor | null {
   const result = onlyResult(node)
-  const weight = analysis.tensor(filter)
+  const weight = analysis.tensor(filter.values)
   if (layout !== 'planes' || strategy !== 'product' || result === undefined || !analysis.isPure(node)) return null
   if (weight?.type !== DType.float32 || !weight.isContiguous) return null
   const { shape } = analysis.type(input)
@@ -59,7 +60,7 @@ function rewrite(node: GraphNode, layer: ConvolutionNode, weight: Tensor, analys
   const inputs = weight.numel / outputs
   const type = analysis.type(result)
   const batch = type.shape.length === weight.dim ? type.shape[0]! : 1
-  const name = analysis.nameOf(filter)
+  const name = analysis.nameOf(filter.values)
   const matrix = editor.addConstant(viewOf(weight, [outputs, inputs], [inputs, 1]), `${name} as a matrix`)
   const rows = (of: ValueId, shape: number[]): ValueId =>
     editor.newValue({ ...analysis.type(of), shape, strides: contiguousStrides(shape) }, analysis.storage(of))
@@ -75,7 +76,17 @@ function rewrite(node: GraphNode, layer: ConvolutionNode, weight: Tensor, analys
   })
   editor.replaceNode(node, [
     view(input, flat, [batch, inputs]),
-    { ...base, kind: 'linear', input: flat, weight: matrix, bias, form: 'dense', clamp, post, results: [{ kind: 'value', id: made }] },
+    {
+      ...base,
+      kind: 'linear',
+      input: flat,
+      weight: floatWeight(matrix),
+      bias,
+      form: 'dense',
+      clamp,
+      post,
+      results: [{ kind: 'value', id: made }],
+    },
     view(made, result, type.shape),
   ])
 }

@@ -142,11 +142,11 @@ function branchOf(mean: CompiledOf<'mean'>, analysis: Analysis): Branch | null {
 
 /** A pointwise convolution of single pixels or a linear layer, of float32. */
 function layerOf(node: GraphNode, batch: number, analysis: Analysis): Product | null {
-  const layer = asConvolution(node) ?? asLinear(node, analysis)
+  const layer = asConvolution(node, analysis) ?? asLinear(node, analysis)
   if (layer === null || layer.post !== null) return null
   const isConvolution = layer.kind === 'convolution'
   if (isConvolution ? layer.layout !== 'planes' || layer.groups !== 1 : layer.form !== 'dense') return null
-  const [weight, bias] = [isConvolution ? layer.filter : layer.weight, layer.bias]
+  const [weight, bias] = [(isConvolution ? layer.filter : layer.weight).values, layer.bias]
   const matrix = analysis.tensor(weight)
   if (matrix?.type !== DType.float32 || matrix.dim !== (isConvolution ? 4 : 2)) return null
   if (bias !== null && analysis.tensor(bias)?.type !== DType.float32) return null

@@ -23,7 +23,7 @@ const NAMES: ReadonlySet<string> = new Set(PATHS.map((path) => path.slice(path.l
 
 /** Files that docs have their readers make, and PyTorch's. */
 const OTHERS: ReadonlySet<string> = new Set(
-  'shift_rows.cpp shift_rows.once.cpp native_functions.yaml model_ops.yaml more_ops.yaml selected_operators.yaml'.split(' '),
+  'shift_rows.cpp shift_rows.once.cpp shift_rows.yaml frames/shift_rows.h native_functions.yaml model_ops.yaml more_ops.yaml selected_operators.yaml'.split(' '),
 )
 const OTHER = /\/mylib\.(?:yaml|ts)$/
 

@@ -23,9 +23,11 @@ const NAMES: ReadonlySet<string> = new Set(PATHS.map((path) => path.slice(path.l
 
 /** Files that docs have their readers make, and PyTorch's. */
 const OTHERS: ReadonlySet<string> = new Set(
-  'shift_rows.cpp shift_rows.once.cpp shift_rows.yaml frames/shift_rows.h native_functions.yaml model_ops.yaml more_ops.yaml selected_operators.yaml'.split(' '),
+  'shift_rows.cpp shift_rows.once.cpp shift_rows.yaml native_functions.yaml model_ops.yaml more_ops.yaml selected_operators.yaml'.split(
+    ' ',
+  ),
 )
-const OTHER = /\/mylib\.(?:yaml|ts)$/
+const OTHER = /\/mylib\.(?:yaml|ts)$|\/shift_rows\.h$/
 
 /** What ends so is a file of this project even where no folder is named. */
 const SOURCE = /^[\w*-]+(?:\.once)?\.(?:ts|mjs|cpp|yaml|sh)$/
@@ -59,7 +61,7 @@ function lost(page: string, text: string): string[] {
   const links = [...prose.matchAll(/\]\(([^)#\s]+)/g)].map(([, link]) => link!).filter((link) => !/^[a-z]+:/.test(link))
   const headers = [...text.matchAll(/^#include "([^"]+)"/gm)].map(([, header]) => header!)
   return [
-    ...headers.filter((header) => !HEADERS.some((folder) => existsSync(join(root, folder, header)))),
+    ...headers.filter((header) => !OTHER.test(header) && !HEADERS.some((folder) => existsSync(join(root, folder, header)))),
     ...paths.filter((path) => !OTHERS.has(path) && !OTHER.test(path) && !LEFT_OUT.has(path.split('/')[0]!) && !exists(path)),
     ...links.filter((link) => !existsSync(join(root, dirname(page), link))),
   ]

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve as resolvePath } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { transform } from 'esbuild'
 import { type Plugin, rollup, type RollupCache } from 'rollup'
@@ -99,7 +99,7 @@ function sources(root: string, { replaced, modules, withGlobals, language }: Tar
       }
       // of its CommonJS files nothing can be left out
       if (specifier === 'flatbuffers') return join(dirname(resolve('flatbuffers/package.json')), 'mjs/flatbuffers.js')
-      const path = join(dirname(importer), specifier)
+      const path = resolvePath(dirname(importer), specifier)
       const source = path.replace(/\.js$/, '.ts')
       const found = existsSync(source) ? source : path
       const other = replaced[relative(root, found)]

@@ -42,7 +42,7 @@ t.test('an addition and a relu', options, async (t) => {
   const model = join(root, 'test/selective-build/fixtures/add_relu.ptl')
   const { out, output } = builtFor('add', model, join(root, 'examples/embed/input.json'))
   t.match(output, /level DEFAULT of WebAssembly: 1 runs give the same bits as the whole runtime/)
-  t.ok(gzipped(out) <= 35_000, `${gzipped(out)} bytes, gzipped`)
+  t.ok(gzipped(out) <= 55_000, `${gzipped(out)} bytes, gzipped`)
   const code = readFileSync(join(out, 'index.js'), 'utf8')
   t.notMatch(code, /\bfrom\s*["']|\bimport\s*\(|\brequire\(/, 'it imports nothing')
   const { exports } = JSON.parse(readFileSync(join(out, 'package.json'), 'utf8')) as { exports: Record<string, unknown> }
@@ -114,7 +114,7 @@ t.test('a network', options, async (t) => {
   const model = fixturePath('models/mobilenet_v2.mobile.ptl')
   const { out, output } = builtFor('network', model, input)
   t.match(output, /1 runs give the same bits as the whole runtime/)
-  t.ok(gzipped(out) <= 65_000, `${gzipped(out)} bytes, gzipped`)
+  t.ok(gzipped(out) <= 82_000, `${gzipped(out)} bytes, gzipped`)
   const ptlite = await imported(out)
   const module = await ptlite.loadModule(model)
   const result = module.forward(ptlite.tensor(numbers, shape)) as selectedTypes.Tensor

@@ -87,6 +87,7 @@ export class CodeTable {
   }
 
   private make(key: string, kind: number, description: Uint8Array): Entry | undefined {
+    if (!features.compiler) return undefined
     const code = codeOf(kind, description)
     if (code === null) return undefined
     const bytes = moduleOf(code, this.shared !== undefined)
@@ -100,6 +101,7 @@ export class CodeTable {
   }
 
   private compileNow(entry: Entry, bytes: Uint8Array): boolean {
+    if (!features.compiler) return false
     try {
       return this.install(entry, bytes, new webAssembly!.Instance(new webAssembly!.Module(bytes), this.imports()).exports)
     } catch {

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { emitBoxed } from './emit/boxed.js'
 import { emitDeclarations } from './emit/declarations.js'
 import { emitDerived } from './emit/derived.js'
 import { dispatchFiles } from './emit/dispatch.js'
@@ -10,8 +9,7 @@ import { emitKernelFields } from './emit/kernel-fields.js'
 import { emitKernelLayouts } from './emit/kernel-layouts.js'
 import { emitKernelHeaders, emitStatusHeader } from './emit/kernels-header.js'
 import { kernelFiles } from './emit/kernels-ts.js'
-import { emitSchemas } from './emit/schemas.js'
-import { emitFunctions, emitTable } from './emit/table.js'
+import { emitTables } from './emit/table.js'
 import type { KernelAbi } from './kernel-abi/model.js'
 import { parseKernels } from './kernel-abi/parse.js'
 import { checkDispatch } from './model/check-dispatch.js'
@@ -19,7 +17,7 @@ import type { Operator } from './model/operator.js'
 import { parseEntry } from './model/parse-entry.js'
 import { resolveOperators } from './model/resolve.js'
 import { expandTemplates } from './model/template.js'
-import type { BuildOptions } from './options.js'
+import { type BuildOptions, tableOf, TABLES } from './options.js'
 import { type Entry, readEntries } from './yaml-file.js'
 import { emitKernelNumbers } from './emit/kernel-numbers.js'
 import { emitMoves, emitOperatorFacts, emitPointwise } from './emit/operator-facts.js'
@@ -49,19 +47,17 @@ export function readKernels(folder: string, root: string): KernelAbi {
 
 /** Everything that operator declarations give. */
 export function emitOperators(all: readonly Operator[], options: BuildOptions): GeneratedFiles {
-  const operators = all.filter((o) => options.selector.operator(o))
+  const inOrder = TABLES.flatMap((table) => all.filter((o) => tableOf(o, options) === table))
+  const operators = inOrder.filter((o) => options.selector.operator(o))
   return new Map([
-    ['runtime/operators/table/generated/schemas.ts', emitSchemas(operators)],
-    ['runtime/operators/table/generated/boxed.ts', emitBoxed(operators, options)],
+    ...emitTables(operators, options),
     ['runtime/operators/table/generated/derived.ts', emitDerived(operators, options)],
-    ['runtime/operators/table/generated/table.ts', emitTable(operators, options)],
-    ['runtime/operators/table/generated/functions.ts', emitFunctions(operators, options)],
     ['runtime/operators/table/generated/moves.ts', emitMoves(operators)],
     ['compiler/generated/operator-facts.ts', emitOperatorFacts(operators)],
     ['compiler/generated/pointwise.ts', emitPointwise(operators)],
     ['runtime/operators/table/generated/declarations.ts', emitDeclarations(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
-    ...dispatchFiles(all, options),
+    ...dispatchFiles(inOrder, options),
     ['runtime/operators/support/generated/interfaces.ts', emitInterfaces(all, options)],
     ['runtime/operators/generated/modules.ts', emitModules(options)],
   ])

@@ -35,8 +35,19 @@ export interface BuildOptions {
   readonly names: CallNames
   /** Unboxed functions with dispatch tell traces that they are called. */
   readonly notesCalls?: boolean
-  /** Long files come in pieces: functions of these operators apart from those of the others, and frame writers by the file that declares their kernel. */
+  /** Long files come in pieces: by the chunk that operators are in, where these are in the one that is loaded first, and frame writers by the file that declares their kernel. */
   readonly common?: ReadonlySet<string>
+}
+
+/** The table of an operator: the one that each program loads, that of the compiler, whose passes alone write such operators, or that of all others. */
+export type Table = 'first' | 'compiled' | 'more'
+export const TABLES: readonly Table[] = ['first', 'compiled', 'more']
+
+export function tableOf({ qualifiedName, branches }: Operator, { common }: BuildOptions): Table {
+  if (common === undefined) return 'first'
+  // native functions of quantized tensors are with the others of their kind
+  if (qualifiedName.startsWith('ptlite::') && branches.every(({ backend }) => backend === 'CPU')) return 'compiled'
+  return common.has(qualifiedName) ? 'first' : 'more'
 }
 
 export const DEVICE_BACKENDS = ['CPU', 'QuantizedCPU'] as const

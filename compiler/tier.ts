@@ -1,6 +1,5 @@
 import { milliseconds } from '../runtime/clock.js'
 import { PtliteError } from '../runtime/error.js'
-import { compilerAtHand } from '../runtime/ready.js'
 import { lastSourceLine, type ModelGraph } from '../program/graph-info.js'
 import type { LinkedFunction } from '../program/linked.js'
 import type { Profiler } from '../interpreter/profile.js'
@@ -11,29 +10,26 @@ import { endsCall, type Limits } from '../runtime/limits.js'
 import { reachable, visitTensors } from '../program/reach.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
-import { type DictKey, listType, setListType, Tuple, type Value } from '../runtime/tensor/value.js'
+import { type DictKey, isContainer, listType, setListType, Tuple, type Value } from '../runtime/tensor/value.js'
 import type { Plan } from './executor/plan.js'
 import { type Call, DeliveredCall } from './call.js'
-import { type CompiledCall, compileCall } from './compiled-call.js'
-import { letGoOfSources, type Outcome } from './delivery.js'
+import type { CompiledCall } from './compiled-call.js'
+import type { Outcome } from './delivery.js'
 import type { Graph, Origin } from './graph/graph.js'
-import { newSharedConstants, type SharedConstants, withSharedConstants } from './graph/shared-constants.js'
+import type { SharedConstants } from './graph/shared-constants.js'
+import { compiler } from './lazy.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './passes/pass.js'
 import type { Guards } from './record/guards.js'
 import { ModuleParts } from './record/module-parts.js'
 import { type Recording, recorderOf, type Refusal } from './record/recorder.js'
 import type { RegionRecording } from './record/region.js'
 import { Signature } from './record/signature.js'
-import { isContainer, type StateParts } from './record/state-signature.js'
-import { methodRegions, recordRegions } from './regions/method-regions.js'
-import { fitsStart, matchStart } from './regions/region.js'
+import type { StateParts } from './record/state-signature.js'
 import type { RegionHost } from './regions/runner.js'
 import { Entry, MAX_ATTEMPTS } from './entry.js'
 import { type Described, describeEntry, type PlanInfo } from './plan-info.js'
 import { signatureHash } from './record/signature-hash.js'
 import { SignatureList } from './signature-list.js'
-import { explainPasses } from './explain.js'
-import { describeGraph } from './describe-graph.js'
 
 /** 'auto': what is called again with arguments of the same form is compiled; 'eager': at once; 'off': never. */
 export type CompileMode = 'auto' | 'off' | 'eager'
@@ -119,7 +115,7 @@ export class TieredModule implements RegionHost {
       (this.mode === 'off' && this.methods.size === 0) ||
       (options.profiler ?? null) !== null ||
       modulesObserved() ||
-      !compilerAtHand()
+      !compiler.atHand()
     )
       return this.script.call(fn, args, options)
     this.busy = true
@@ -161,12 +157,12 @@ export class TieredModule implements RegionHost {
   }
 
   private fits({ state }: Entry, args: readonly Value[]): boolean {
-    return state.kind !== 'region' || fitsStart(state.region, [this.script.root, ...args])
+    return state.kind !== 'region' || compiler().fitsStart(state.region, [this.script.root, ...args])
   }
 
   /** What the first region of a method begins with; null where it has none, undefined where that has another form. */
   private startOf({ state }: Entry, args: readonly Value[]): StateParts | null | undefined {
-    return state.kind === 'region' ? (matchStart(state.region, [this.script.root, ...args]) ?? undefined) : null
+    return state.kind === 'region' ? (compiler().matchStart(state.region, [this.script.root, ...args]) ?? undefined) : null
   }
 
   /** False where another call will be replayed or interpreted as the last one was. */
@@ -233,15 +229,15 @@ export class TieredModule implements RegionHost {
   explain(fn: LinkedFunction, args: readonly Value[]): string {
     const found = this.record(fn, args)
     const describe = (origin: Origin): string | undefined => this.describeOrigin(origin)
-    if ('graph' in found) return explainPasses(found.graph, describe, this.options)
-    const { result, regions } = recordRegions(this, fn, args)
+    if ('graph' in found) return compiler().explainPasses(found.graph, describe, this.options)
+    const { result, regions } = compiler().recordRegions(this, fn, args)
     this.discard(result, [...reachable(args)])
     if (regions.every(({ isSmall }) => isSmall))
       throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() is interpreted: ${this.reasonText(found)}`)
     return regions
       .map(({ title, recording, isSmall }, i) => {
         const heading = `## region ${i + 1} of ${regions.length}: ${title}\n`
-        return isSmall ? `${heading}\n${TOO_FEW}\n` : `${heading}\n${explainPasses(recording.graph, describe, this.options)}`
+        return isSmall ? `${heading}\n${TOO_FEW}\n` : `${heading}\n${compiler().explainPasses(recording.graph, describe, this.options)}`
       })
       .join('\n')
   }
@@ -252,7 +248,7 @@ export class TieredModule implements RegionHost {
     if (!('graph' in found)) throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() is interpreted: ${this.reasonText(found)}`)
     const names = fn.source.schema?.args.slice(1).map(({ name }) => name) ?? []
     const lineOf = (origin: Origin): string | undefined => lastSourceLine(this.describeOrigin(origin))
-    return describeGraph(found.graph, optimized ? this.options : null, names, lineOf)
+    return compiler().describeGraph(found.graph, optimized ? this.options : null, names, lineOf)
   }
 
   /** Every signature that was looked at in the modes that modules are in, by method. */
@@ -372,7 +368,7 @@ export class TieredModule implements RegionHost {
       case 'plan': {
         const { plan, guards } = outcome.plan
         entry.state = { kind: 'compiled', call: new DeliveredCall(plan, outcome.operators, outcome.choices), guards }
-        letGoOfSources(guards, this.constantsInUse())
+        compiler().letGoOfSources(guards, this.constantsInUse())
       }
     }
     entry.recordedOperators = outcome.recorded
@@ -431,7 +427,7 @@ export class TieredModule implements RegionHost {
       entry.release()
       if (state.kind === 'refused' || !this.parts.haveState) return this.recordEntry(fn, entry, inputs, args)
       // what has changed may have been found to be state
-      entry.regions = methodRegions(this, entry, fn)
+      entry.regions = compiler().methodRegions(this, entry, fn)
       return entry.regions.record(args)
     } finally {
       entry.cost += milliseconds() - begin
@@ -484,7 +480,7 @@ export class TieredModule implements RegionHost {
   /** From now on its calls are recorded in regions. */
   private divide(fn: LinkedFunction, entry: Entry): void {
     entry.attempts = 0
-    entry.regions = methodRegions(this, entry, fn)
+    entry.regions = compiler().methodRegions(this, entry, fn)
   }
 
   interpretCall(fn: LinkedFunction, args: readonly Value[]): Value {
@@ -511,7 +507,7 @@ export class TieredModule implements RegionHost {
     try {
       const { call, result } = this.compileGraph(graph, inputs)
       entry.state = { kind: 'compiled', call, guards }
-      letGoOfSources(guards, this.constantsInUse())
+      compiler().letGoOfSources(guards, this.constantsInUse())
       return result
     } catch (error) {
       if (!(error instanceof PtliteError) || error.code === 'ABORTED') throw error
@@ -525,12 +521,12 @@ export class TieredModule implements RegionHost {
 
   compileGraph(graph: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value } {
     this.noteChange()
-    this.constants ??= newSharedConstants()
-    return withSharedConstants(this.constants, () => compileCall(graph, inputs, this.options))
+    this.constants ??= compiler().newSharedConstants()
+    return compiler().withSharedConstants(this.constants, () => compiler().compileCall(graph, inputs, this.options))
   }
 
   compiledRegion({ guards }: RegionRecording): void {
-    letGoOfSources(guards, this.constantsInUse())
+    compiler().letGoOfSources(guards, this.constantsInUse())
   }
 
   /** Releases a result that nobody will see, but for what the module or the caller holds. */

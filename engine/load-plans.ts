@@ -1,8 +1,7 @@
 import type { AheadModule, AheadTraining } from '../formats/ptlc/module.js'
-import { readPlans } from '../formats/ptlc/read.js'
+import { read, readPlans } from '../formats/ptlc/read.js'
 import type { CompileMode, PassOptions } from '../compiler/index.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
-import type { PlanFormat } from '../formats/registry.js'
 import { READING_MILLISECONDS } from '../runtime/limits.js'
 import { TimeLimit } from '../runtime/pace.js'
 import type { Engine } from './engine.js'
@@ -25,16 +24,16 @@ function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | n
  * What replays the plans of a `.ptlc` file; the model that it was compiled from is loaded where that is needed. Closes the source where it is not
  * used. Throws INVALID_FILE or UNSUPPORTED_FILE.
  */
-export function loadPlans(source: ByteSource, format: PlanFormat, options: LoadOptions): Engine {
+export function loadPlans(source: ByteSource, options: LoadOptions): Engine {
   if (!features.ptlc) {
     source.close()
     throw absent('the reader of .ptlc files', 'UNSUPPORTED_FILE')
   }
   const time = new TimeLimit('loading the module', options.limits?.milliseconds ?? READING_MILLISECONDS)
-  return time.within(() => loadNow(source, format, options))
+  return time.within(() => loadNow(source, options))
 }
 
-function loadNow(source: ByteSource, format: PlanFormat, options: LoadOptions): Engine {
+function loadNow(source: ByteSource, options: LoadOptions): Engine {
   const warn = warningsTo(options)
   /** In the mode that the plans were made in. */
   const open = (path: string, mode: CompileMode, { set }: AheadTraining): ProgramEngine => {
@@ -44,7 +43,7 @@ function loadNow(source: ByteSource, format: PlanFormat, options: LoadOptions): 
   }
   try {
     const passes = passOptions(options)
-    const header = format.read(source)
+    const header = read(source)
     const original = originalBeside(source, header.about, (path, mode) => open(path, mode, header.about.training))
     let reason = incompatibility(header.about)
     if (reason === null) {

@@ -1,7 +1,7 @@
+import { compiler } from '../compiler/index.js'
 import type { Openable } from '../formats/containers/bytes.js'
 import { openProgram, type ProgramFile } from '../formats/read.js'
 import { allSteps, type Steps } from '../formats/steps.js'
-import { compilerReady } from '../runtime/ready.js'
 import { loadOpened } from './load-program.js'
 import type { InterpretingEngine } from './interpreting-engine.js'
 import type { LoadOptions } from './options.js'
@@ -16,7 +16,7 @@ export function* openProgramSteps(source: Openable, options: LoadOptions, opened
     opened.file.source.close()
     throw absent('the interpreter', 'UNSUPPORTED_FILE')
   }
-  if (options.compile === 'eager') yield compilerReady()
+  if (options.compile === 'eager') yield compiler.ready()
   const script = yield* loadOpened(source, options, opened)
   const engine = features.compiler ? new ProgramEngine(script, options) : new PlainEngine(script, options.limits)
   if (options.eval === true) engine.setTraining(false)

@@ -1,10 +1,9 @@
 import type { ByteSource, Openable } from '../formats/containers/bytes.js'
 import { OpenedFile } from '../formats/containers/opened-file.js'
-import { formatOf } from '../formats/registry.js'
+import { formatOf, formatReady } from '../formats/registry.js'
 import type { Steps } from '../formats/steps.js'
-import { formatReady } from '../runtime/ready.js'
 import type { Engine } from './engine.js'
-import { loadPlans } from './load-plans.js'
+import { plans } from './lazy.js'
 import { openProgramSteps } from './open-program.js'
 import { type LoadOptions, warningsTo } from './options.js'
 
@@ -13,8 +12,8 @@ export function* openEngine(source: Openable, options: LoadOptions, bytes: ByteS
   try {
     const file = new OpenedFile(bytes, options.verify)
     const format = formatOf(file)
-    yield formatReady(format.name)
-    const engine = format.holds === 'plans' ? loadPlans(bytes, format, options) : yield* openProgramSteps(source, options, { file, format })
+    yield formatReady(format)
+    const engine = format.holds === 'plans' ? plans().loadPlans(bytes, options) : yield* openProgramSteps(source, options, { file, format })
     const warning = options.eval === true ? null : engine.trainingWarning(bytes.label)
     if (warning !== null) warningsTo(options)(warning)
     return engine

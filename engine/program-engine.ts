@@ -1,10 +1,8 @@
-import { type ArenaUse, type BackgroundStep, type PassOptions, type PlanInfo, newSharedConstants, TieredModule } from '../compiler/index.js'
+import { type ArenaUse, type BackgroundStep, compiler, type PassOptions, type PlanInfo, TieredModule } from '../compiler/index.js'
 import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../formats/ptlc/module.js'
-import { whyNoMethod, whyNoPlan } from '../formats/ptlc/writable.js'
 import type { CapturedRun, Target } from '../compiler/capture/captured.js'
 import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
-import { compilerReady } from '../runtime/ready.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import { reachable } from '../program/reach.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
@@ -12,10 +10,10 @@ import { withinLimits } from '../runtime/native/budget.js'
 import type { LinkedFunction } from '../program/linked.js'
 import type { ScriptModule } from '../interpreter/script-module.js'
 import type { Value } from '../runtime/tensor/value.js'
-import { type BackgroundInterpreter, interpretInBackground } from './background/interpret.js'
-import { fillMarks } from './background/messages.js'
+import type { BackgroundInterpreter } from './background/interpret.js'
 import type { CallSettings, RunSettings } from './engine.js'
 import { InterpretingEngine, parametersOf } from './interpreting-engine.js'
+import { background, plans } from './lazy.js'
 import { Lifetime } from './lifetime.js'
 import { sameState } from './module-state.js'
 import type { LoadOptions } from './options.js'
@@ -100,13 +98,13 @@ export class ProgramEngine extends InterpretingEngine {
 
   async compile(method: string, args: readonly Value[]): Promise<void> {
     const fn = this.script.method(method)
-    const waiting = compilerReady()
+    const waiting = compiler.ready()
     if (waiting !== undefined) await waiting
-    const background = this.isLarge() ? this.besideThisThread() : null
-    if (background !== null) {
+    const beside = this.isLarge() ? this.besideThisThread() : null
+    if (beside !== null) {
       this.script.beginUse()
       try {
-        await this.compileAside(background, fn, args)
+        await this.compileAside(beside, fn, args)
       } finally {
         this.script.endUse()
       }
@@ -116,19 +114,19 @@ export class ProgramEngine extends InterpretingEngine {
     withinLimits(this.limits, () => this.tiers.compile(fn, args))
   }
 
-  private async compileAside(background: BackgroundInterpreter, fn: LinkedFunction, values: readonly Value[]): Promise<void> {
+  private async compileAside(beside: BackgroundInterpreter, fn: LinkedFunction, values: readonly Value[]): Promise<void> {
     const step = (): BackgroundStep | null => this.tiers.compilationStep(fn, values)
     while (step() !== null) {
       // another call may have compiled it before the turn of this one comes
       const turn = (): BackgroundStep => step() ?? { kind: 'replay', result: Promise.resolve(null) }
-      this.tiers.discard(await background.call(fn, values, turn, this.lifetime.signal, this.limits), [...reachable(values)])
+      this.tiers.discard(await beside.call(fn, values, turn, this.lifetime.signal, this.limits), [...reachable(values)])
     }
   }
 
   /** What runs the module in another thread; null where the build has none, and for operators that were registered in this one. */
   private besideThisThread(): BackgroundInterpreter | null {
     this.isBoundHere ??= this.script.functions.some(({ operators }) => operators.some(({ entry }) => (entry?.source ?? null) !== null))
-    if (!this.isBoundHere) this.background ??= interpretInBackground(this.script, this.passes)
+    if (!this.isBoundHere) this.background ??= background().interpretInBackground(this.script, this.passes)
     return this.background ?? null
   }
 
@@ -148,8 +146,9 @@ export class ProgramEngine extends InterpretingEngine {
   planAhead(calls: readonly PlannedCall[], changing: ReadonlyMap<number, string> = new Map()): AheadPlans {
     const training = { set: this.trainingSet, isOn: this.script.modes.includes('t'), layers: this.trainingLayers() }
     const methods = new Map<string, AheadMethod>()
-    const constants = newSharedConstants()
-    const plans: AheadPlan[] = []
+    const constants = compiler().newSharedConstants()
+    const { whyNoMethod, whyNoPlan } = plans()
+    const made: AheadPlan[] = []
     const unplanned: UnplannedCall[] = []
     const changed = new Map(changing)
     let divided = changing.size > 0
@@ -176,18 +175,18 @@ export class ProgramEngine extends InterpretingEngine {
       if ('plan' in found && fault === null) {
         const { plan, operators } = found
         methods.set(method, { name: method, arguments: parameters })
-        plans.push({ method, example, captured: plan.captured, placement: plan.placement, operators })
+        made.push({ method, example, captured: plan.captured, placement: plan.placement, operators })
       } else {
         if (whyNoMethod(parameters) === null) methods.set(method, { name: method, arguments: parameters })
         unplanned.push({ method, signature, reason: fault! })
         divided ||= 'inRegions' in found && found.inRegions
       }
     }
-    if (plans.length === 0 && unplanned.length > 0 && !divided) {
+    if (made.length === 0 && unplanned.length > 0 && !divided) {
       const reasons = unplanned.map(({ method, signature, reason }) => `${method}(${signature}) cannot be compiled to a plan: ${reason}`)
       throw new PtliteError('INVALID_ARGUMENT', reasons.join('\n'))
     }
-    return { methods: [...methods.values()], plans, unplanned, training, missing: this.missing, changed }
+    return { methods: [...methods.values()], plans: made, unplanned, training, missing: this.missing, changed }
   }
 
   /** Why a plan is none for a file; null where that is not for what the module holds. Constants of a file are copies, which callers must not get instead. */
@@ -213,11 +212,12 @@ export class ProgramEngine extends InterpretingEngine {
   }
 
   override plans(): PlanInfo[] {
-    const background = this.background?.plans ?? []
-    if (background.length === 0) return this.tiers.plans()
+    const inBackground = this.background?.plans ?? []
+    if (inBackground.length === 0) return this.tiers.plans()
+    const { fillMarks } = background()
     const place = (functionName: string, pc: number): string => this.tiers.placeText({ functionName, pc })
     const filled = (text: string | null): string | null => (text === null ? null : fillMarks(text, place))
-    const there = background.map(({ region, reason, ...info }): PlanInfo => {
+    const there = inBackground.map(({ region, reason, ...info }): PlanInfo => {
       const bounds = region === null ? null : { from: filled(region.from), until: filled(region.until) }
       return { ...info, region: bounds, reason: filled(reason) }
     })

@@ -1,20 +1,14 @@
 import { guarded } from '../program/file-error.js'
-import type { ByteSource } from './containers/bytes.js'
+import { type ChunkName, chunkReady, type Waiting } from '../runtime/chunk.js'
 import type { OpenedFile } from './containers/opened-file.js'
-import { read as readFf } from './ff/read.js'
-import { writeFf } from './ff/write.js'
-import { read as readPt2 } from './pt2/read.js'
-import { read as readPte } from './pte/read.js'
+import { codecs } from './lazy.js'
 import { read as readPtl } from './ptl/read.js'
-import { writePtl } from './ptl/write.js'
 import { PLAN_MAGIC } from './ptlc/magic.js'
-import { type AheadHeader, read as readPtlc } from './ptlc/read.js'
-import type { ProgramReader, Reading } from './reading/parsed.js'
+import type { ProgramReader } from './reading/parsed.js'
 import { refuse } from './refuse.js'
-import { read as readTorchscript } from './torchscript/read.js'
 import type { ProgramWriter } from './writing/program-writer.js'
 import * as features from '../runtime/features.js'
-import { absent } from '../runtime/error.js'
+import { absentReader } from './absent.js'
 
 interface Row {
   /** Of its folder beside this file, and in runtime/features.ts, without which a build has no reader of them. */
@@ -31,6 +25,8 @@ interface Row {
   readonly fuzz: string
   /** Whether a file is one, by its content: names and extensions say nothing. May look into a zip. */
   readonly matches: (file: OpenedFile) => boolean
+  /** Chunks that its reader is in and comes to, beside those of all models. */
+  readonly chunks: readonly ChunkName[]
 }
 
 /** Files with a program. */
@@ -46,15 +42,12 @@ export interface ProgramFormat extends Row {
 /** Files with plans, which the model that they were compiled from stands beside. */
 export interface PlanFormat extends Row {
   readonly holds: 'plans'
-  readonly read: (source: ByteSource) => AheadHeader
 }
 
 export type Format = ProgramFormat | PlanFormat
 
-/** In the place of the reader of a format, of programs or of plans, that a build is without. */
-function absentReader(_file: unknown, reading?: Reading): never {
-  throw absent(`the reader of ${reading === undefined ? 'this format' : `${reading.format} files`}`, 'UNSUPPORTED_FILE')
-}
+/** Code is written for these, of operators by name and arguments. */
+const WITH_OPERATORS: readonly ChunkName[] = ['formats', 'more-operators']
 
 /** All formats; a file is of the first one that it matches. */
 const FORMATS: readonly Format[] = [
@@ -66,8 +59,9 @@ const FORMATS: readonly Format[] = [
     fuzz: 'files',
     holds: 'program',
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
-    read: features.ptl ? readPtl : absentReader,
-    ...(features.writers ? { write: writePtl } : {}),
+    chunks: [],
+    read: features.ptl ? readPtl : () => absentReader('.ptl'),
+    ...(features.writers ? { write: (...args) => codecs().writePtl(...args) } : {}),
   },
   {
     name: 'pt2',
@@ -78,7 +72,8 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     // the second record is of versions that the reader refuses with advice
     matches: ({ zip }) => zip !== null && ['archive_format', 'serialized_exported_program.json'].some((record) => zip.holds(record)),
-    read: features.pt2 ? readPt2 : absentReader,
+    chunks: WITH_OPERATORS,
+    read: (...args) => codecs().readPt2(...args),
   },
   {
     name: 'torchscript',
@@ -89,7 +84,8 @@ const FORMATS: readonly Format[] = [
     fuzz: 'files',
     holds: 'program',
     matches: ({ zip }) => zip?.holds('constants.pkl') === true,
-    read: features.torchscript ? readTorchscript : absentReader,
+    chunks: WITH_OPERATORS,
+    read: (...args) => codecs().readTorchscript(...args),
   },
   {
     name: 'ff',
@@ -99,8 +95,9 @@ const FORMATS: readonly Format[] = [
     fuzz: 'files',
     holds: 'program',
     matches: ({ head }) => head.startsWith('PTMF', 4),
-    read: features.ff ? readFf : absentReader,
-    ...(features.writers ? { write: writeFf } : {}),
+    chunks: ['formats'],
+    read: (...args) => codecs().readFf(...args),
+    ...(features.writers ? { write: (...args) => codecs().writeFf(...args) } : {}),
   },
   {
     name: 'pte',
@@ -112,7 +109,8 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     // the second is a program with its test cases
     matches: ({ head }) => head.startsWith('ET12', 4) || head.startsWith('BP08', 4),
-    read: features.pte ? readPte : absentReader,
+    chunks: WITH_OPERATORS,
+    read: (...args) => codecs().readPte(...args),
     dataExtension: '.ptd',
   },
   {
@@ -123,13 +121,19 @@ const FORMATS: readonly Format[] = [
     fuzz: 'ptlc',
     holds: 'plans',
     matches: ({ head }) => head === PLAN_MAGIC,
-    read: features.ptlc ? readPtlc : absentReader,
+    chunks: ['plans'],
   },
 ]
 
 /** All formats, in the order in which they are looked for. */
 export function formats(): readonly Format[] {
   return FORMATS
+}
+
+/** Waits for the reader of a format. */
+export function formatReady({ chunks }: Format): Waiting {
+  const waiting = chunks.map(chunkReady).filter((other) => other !== undefined)
+  return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined)
 }
 
 /** What a format is called: `zip (.ptl)`. */

@@ -1,6 +1,6 @@
-import type { Waiting } from '../runtime/ready.js'
+import type { Waiting } from '../runtime/chunk.js'
 
-/** Work in steps, between which a thread may turn to other work, and its result. Some steps have to wait for parts of the library (runtime/ready.ts). */
+/** Work in steps, between which a thread may turn to other work, and its result. Some steps have to wait for parts of the library (runtime/chunk.ts). */
 export type Steps<T> = Generator<Waiting, T, void>
 
 /** Takes all steps at once, where no part has to be waited for. */

@@ -1,4 +1,5 @@
-/** ptlite: runs PyTorch's models. */
+/** ptlite: runs PyTorch's models. What the built package imports is library.ts, which has the same in chunks. */
+import '../chunks/all.js'
 import './names.js'
 import './brands.js'
 import './tensor-methods.js'

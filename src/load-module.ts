@@ -1,13 +1,12 @@
 import { types } from 'node:util'
-import { openEngine } from '../engine/open.js'
+import { models } from '../engine/lazy.js'
 import type { LoadOptions } from '../engine/options.js'
-import { type Openable, openSource } from '../formats/containers/bytes.js'
+import type { Openable } from '../formats/containers/bytes.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
 import { giveUpIfAborted, isSignal, ownSignal } from './signal.js'
 import { needKernels } from './need-kernels.js'
-import { whenLoaded } from '../runtime/ready.js'
 import { turnOfOthers } from '../runtime/turn.js'
 import { atHand } from './at-hand.js'
 import type { ModelSource } from './sources.js'
@@ -29,15 +28,14 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
   const source = await atHand(model, signal)
   const data = options.data && (await Promise.all(options.data.map(async (file) => atHand(file, signal))))
   needKernels()
+  const waiting = models.ready()
+  if (waiting !== undefined) await waiting
   return loadOpen(source, data === undefined ? options : { ...options, data }, signal)
 }
 
 /** The same of what is at hand already, with options that were checked. */
-export function loadOpen(source: Openable, options: LoadOptions, signal?: AbortSignal): Promise<Module> {
-  return whenLoaded(source, () => loadSteps(source, options, signal))
-}
-
-async function loadSteps(source: Openable, options: LoadOptions, signal: AbortSignal | undefined): Promise<Module> {
+export async function loadOpen(source: Openable, options: LoadOptions, signal?: AbortSignal): Promise<Module> {
+  const { openEngine, openSource } = models()
   const bytes = openSource(source, options.map)
   // other work has its turn when the kernel library has been loaded, between the steps, and before what the caller does with a module
   const isLarge = bytes.size > LARGE

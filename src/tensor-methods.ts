@@ -3,7 +3,7 @@ import { attach, detach, type DetachedTensor } from '../runtime/tensor/detached.
 import { PublicTensor } from '../runtime/tensor/public-tensor.js'
 import { inspectTensor, summaryOf } from '../runtime/tensor/summary.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
-import { tensorOperation } from './tensor-operations.js'
+import { eager } from './lazy.js'
 
 // not in the class: selective builds have no need of them
 Object.defineProperties(Tensor.prototype, {
@@ -33,6 +33,6 @@ const OPERATIONS: Readonly<Record<keyof TensorOperations, 1>> = {
 for (const name of Object.keys(OPERATIONS) as (keyof TensorOperations)[])
   Object.defineProperty(Tensor.prototype, name, {
     value(this: Tensor, ...args: readonly unknown[]) {
-      return tensorOperation(name, this, args)
+      return eager().tensorOperation(name, this, args)
     },
   })

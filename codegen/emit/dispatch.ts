@@ -1,5 +1,5 @@
 import { type Backend, BACKEND_FOLDERS, type Branch, type Operator, type Parameter } from '../model/operator.js'
-import type { BuildOptions } from '../options.js'
+import { type BuildOptions, tableOf, TABLES } from '../options.js'
 import { printSchema } from '../schema/printer.js'
 import { isTensorLike } from '../types/unboxing.js'
 import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
@@ -56,15 +56,15 @@ export function unboxedCall(operator: Operator, options: BuildOptions, text: (p:
 
 const DISPATCH = 'runtime/operators/generated/dispatch'
 
-/** runtime/operators/generated/dispatch.ts: the unboxed functions with static dispatch; where some operators are common, in two files behind it. */
+/** runtime/operators/generated/dispatch.ts: the unboxed functions with static dispatch; where operators are in several tables, in a file for each behind it. */
 export function dispatchFiles(operators: readonly Operator[], options: BuildOptions): [string, string][] {
-  const { common } = options
-  if (common === undefined) return [[`${DISPATCH}.ts`, emitDispatch(operators, options)]]
-  const both = ['common', 'other'].map((name) => `export * from './dispatch-${name}.js'\n`)
+  if (options.common === undefined) return [[`${DISPATCH}.ts`, emitDispatch(operators, options)]]
   return [
-    [`${DISPATCH}.ts`, banner('dispatch.ts', OPERATOR_INPUTS) + both.join('')],
-    [`${DISPATCH}-common.ts`, emitDispatch(operators, options, (o) => common.has(o.qualifiedName))],
-    [`${DISPATCH}-other.ts`, emitDispatch(operators, options, (o) => !common.has(o.qualifiedName))],
+    [`${DISPATCH}.ts`, banner('dispatch.ts', OPERATOR_INPUTS) + TABLES.map((table) => `export * from './dispatch-${table}.js'\n`).join('')],
+    ...TABLES.map((table): [string, string] => [
+      `${DISPATCH}-${table}.ts`,
+      emitDispatch(operators, options, (o) => tableOf(o, options) === table),
+    ]),
   ]
 }
 

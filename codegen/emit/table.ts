@@ -1,56 +1,80 @@
 import type { Operator } from '../model/operator.js'
-import type { BuildOptions } from '../options.js'
-import { sharedName } from './boxed.js'
+import { type BuildOptions, tableOf, TABLES } from '../options.js'
+import { emitBoxed, sharedName } from './boxed.js'
 import { moduleImports, targetOf } from './dispatch.js'
 import { banner, OPERATOR_INPUTS, usesModule } from './file.js'
-import { packedLiteral } from './packed.js'
+import { packedLiteral, packNumbers } from './packed.js'
+import { emitSchemas } from './schemas.js'
 
-/** runtime/operators/table/generated/table.ts: what operators there are, in the order of their names, and what each calls. */
-export function emitTable(operators: readonly Operator[], options: BuildOptions): string {
+const FOLDER = 'runtime/operators/table/generated'
+
+/** The operator table: the files of each of its parts, which are in chunks of their own. There are none of a part without operators but the first. */
+export function emitTables(operators: readonly Operator[], options: BuildOptions): [string, string][] {
+  const [first, ...others] = TABLES.map((table) => operators.filter((o) => tableOf(o, options) === table)) as [Operator[], ...Operator[][]]
+  const counts = others.map((some, i) => `/** How many operators are in the table of this name. */\nexport const ${TABLES[i + 1]!}Operators: number = ${some.length}\n`)
+  const known = new Set(wrappersOf(first, options))
+  const files: [string, string][] = [
+    [`${FOLDER}/boxed.ts`, emitBoxed(first, options)],
+    [`${FOLDER}/table.ts`, `${emitTable(first, options)}\n${counts.join('')}`],
+    [`${FOLDER}/functions.ts`, emitFunctions(first, options, () => 'boxed')],
+    [`${FOLDER}/schemas.ts`, emitSchemas(first)],
+  ]
+  for (const [i, some] of others.entries()) {
+    if (some.length === 0) continue
+    const start = `${FOLDER}/${TABLES[i + 1]!}`
+    const own = some.filter((operator) => !known.has(sharedName(operator, options)))
+    files.push(
+      [`${start}-boxed.ts`, emitBoxed(own, options)],
+      [`${start}-table.ts`, emitTable(some, options)],
+      [`${start}-functions.ts`, emitFunctions(some, options, (name) => (known.has(name) ? 'boxed' : `${TABLES[i + 1]!}-boxed`))],
+      [`${start}-schemas.ts`, emitSchemas(some)],
+    )
+  }
+  return files
+}
+
+/** What operators there are, in the order of their names, and what each calls. */
+function emitTable(operators: readonly Operator[], options: BuildOptions): string {
   const wrappers = new Map(wrappersOf(operators, options).map((name, i) => [name, i]))
   return `${banner('table.ts', OPERATOR_INPUTS)}
 /** Qualified names in ascending order, a space between them. */
 export const names: string = ${packedLiteral(operators.map((o) => o.qualifiedName).join(' '))}
 
-/** The position of each name's function in generated/functions.ts. */
-export const functionOf: readonly number[] = [${functionsOf(operators, options).positions.join(',')}]
+/** The position of each name's function in the file of functions, packed. */
+export const functionOf: string = ${packedLiteral(packNumbers(functionsOf(operators, options).positions))}
 
-/** The position of each name's wrapper there. */
-export const wrapperOf: readonly number[] = [${operators.map((o) => wrappers.get(sharedName(o, options))!).join(',')}]
+/** The position of each name's wrapper there, packed. */
+export const wrapperOf: string = ${packedLiteral(packNumbers(operators.map((o) => wrappers.get(sharedName(o, options))!)))}
 `
 }
 
-/** runtime/operators/table/generated/functions.ts: what the table's numbers stand for. The built package has it in parts (scripts/parts). */
-export function emitFunctions(operators: readonly Operator[], options: BuildOptions): string {
+/** What the table's numbers stand for. */
+function emitFunctions(operators: readonly Operator[], options: BuildOptions, wrapperFile: (name: string) => string): string {
   const list = functionsOf(operators, options)
     .functions.map((name) => `  ${name},\n`)
     .join('')
+  const wrappers = wrappersOf(operators, options)
   const module = (name: string, path: string): string => (usesModule(list, name) ? `import * as ${name} from '${path}'\n` : '')
+  const files = [...new Set(wrappers.map(wrapperFile))].sort()
   const imports =
-    moduleImports(list, '../..') + module('at', '../../generated/dispatch.js') + module('derived', './derived.js')
+    moduleImports(list, '../..') +
+    module('at', '../../generated/dispatch.js') +
+    module('derived', './derived.js') +
+    files.map((file) => `import * as ${namespaceOf(file)} from './${file}.js'\n`).join('')
   // an array literal of thousands of function types is more than the compiler takes
   return `${banner('table.ts', OPERATOR_INPUTS)}${imports}import type { UnboxedFunction, Wrapper } from '../schema.js'
-import * as w from './boxed.js'
 
 /** The unboxed functions, each once, in the order of the first name that calls it. */
-const functions = Array.of<UnboxedFunction>(
+export const functions: readonly UnboxedFunction[] = Array.of<UnboxedFunction>(
 ${list})
 
 /** The boxed wrappers, the most frequent one first. */
-const wrappers: readonly Wrapper[] = [
-${wrappersOf(operators, options)
-  .map((name) => `  w.${name},\n`)
-  .join('')}]
-
-export function functionAt(position: number): UnboxedFunction {
-  return functions[position]!
-}
-
-export function wrapperAt(position: number): Wrapper {
-  return wrappers[position]!
-}
+export const wrappers: readonly Wrapper[] = [
+${wrappers.map((name) => `  ${namespaceOf(wrapperFile(name))}.${name},\n`).join('')}]
 `
 }
+
+const namespaceOf = (file: string): string => file.replace('-b', 'B')
 
 function wrappersOf(operators: readonly Operator[], options: BuildOptions): string[] {
   return byFrequency(operators.map((o) => sharedName(o, options)))

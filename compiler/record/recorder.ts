@@ -6,14 +6,14 @@ import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
 import { hasFewPaths } from '../../runtime/tensor/paths.js'
 import { extentOf, sameShape } from '../../runtime/tensor/shape.js'
-import { CustomObject, ScriptObject, type Stack, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { CustomObject, isContainer, ScriptObject, type Stack, Tuple, type Value } from '../../runtime/tensor/value.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Arg, Graph, GraphConstant, GraphNode, GraphValue, Origin, Result, TensorType, ValueId } from '../graph/graph.js'
 import { attributeNames } from './attribute-names.js'
 import { Guards, isPlain } from './guards.js'
 import { hasFact, isTimeless, viewOperator } from './operator-kinds.js'
-import { insideOf, isContainer } from './state-signature.js'
+import { insideOf } from './state-signature.js'
 
 /** Why a run cannot be replayed, and where. */
 export interface Refusal {

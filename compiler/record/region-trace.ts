@@ -1,10 +1,10 @@
 import type { LinkedOperator } from '../../program/linked.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { type ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { type Container, type ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type IntSource, TracedInt } from './region-int.js'
 import { formVaries, type PrologueArg, type PrologueStep } from './region-prologue.js'
 import { tensorShape } from './signature.js'
-import type { Container, StateParts } from './state-signature.js'
+import type { StateParts } from './state-signature.js'
 
 export function valueArg(value: Value): PrologueArg {
   return { kind: 'value', value }

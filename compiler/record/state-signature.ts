@@ -1,14 +1,12 @@
 import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { type Container, CustomObject, Device, type DictKey, isContainer, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { fitsTensor, tensorShape, type TensorShape } from './signature.js'
 import { tensorText } from './signature-text.js'
 
 /** Values in a state beyond which it is not worth while to compare them one by one. */
 const MAX_LEAVES = 4096
-
-export type Container = Value[] | Tuple | Map<DictKey, Value>
 
 /** What has to be the same in two states of a run for one recording to serve both. */
 type Part =
@@ -168,10 +166,6 @@ export class StateSignature {
 
 function isHidden(value: Value): boolean {
   return value === null || typeof value === 'object'
-}
-
-export function isContainer(value: Value): value is Container {
-  return Array.isArray(value) || value instanceof Tuple || value instanceof Map
 }
 
 export function kindOf(value: Container): 'list' | 'tuple' | 'dict' {

@@ -1,7 +1,7 @@
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { type DictKey, listType, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { type Container, type DictKey, listType, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
 import type { IntSource } from './region-int.js'
-import { type Container, itemsOf, keysOf, kindOf, type StateParts, tensorAt } from './state-signature.js'
+import { itemsOf, keysOf, kindOf, type StateParts, tensorAt } from './state-signature.js'
 
 /** How to make a list, tuple or dict. */
 export interface ContainerTemplate {

@@ -1,4 +1,6 @@
-import { Guards, type MadePlan, type Outcome, type Plan, type PlanData, planFromData, planToData } from '../../compiler/index.js'
+import { planFromData, planToData } from '../../compiler/executor/transfer.js'
+import type { MadePlan, Outcome, Plan, PlanData } from '../../compiler/index.js'
+import { Guards } from '../../compiler/record/guards.js'
 import type { ProgramInstance } from '../../interpreter/run-state.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'

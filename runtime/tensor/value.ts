@@ -132,3 +132,9 @@ export class RandomGenerator extends CustomObject {
     super('Generator', null)
   }
 }
+
+export type Container = Value[] | Tuple | Map<DictKey, Value>
+
+export function isContainer(value: Value): value is Container {
+  return Array.isArray(value) || value instanceof Tuple || value instanceof Map
+}

@@ -1,20 +1,19 @@
 // Loads the parts of the built package as Node's require does, but with the code that V8 compiled of them in an earlier process: reading that
 // takes a third of the time. A file of the package by itself, which the parts come through (scripts/parts/build.ts).
 import { readFileSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { runInThisContext, Script } from 'node:vm'
 import type { Compiled } from './save.js'
 
-/** Names the contents of all parts; the build puts its value here. */
+/** Names the contents of all chunks; the build puts its value here. */
 declare const BUILD: string
+declare const require: (id: string) => unknown
 
 type Wrapper = (exports: object, require: (id: string) => unknown, filename: string) => void
 
 /** How long a process may take until it has loaded what it starts with. */
 const SETTLED_MS = 2000
 
-const requireHere = createRequire(import.meta.url)
 const loaded = new Map<string, object>()
 const compiled: Compiled[] = []
 /** Not so where a test runner has the package in a context of its own, whose classes its code is to use. */
@@ -32,7 +31,7 @@ export function load(file: string): unknown {
   if (exports === undefined) {
     const path = join(__dirname, file)
     const run = isMainRealm ? (compile(path, file).runInThisContext() as Wrapper) : compileHere(path)
-    run((exports = {}), (id) => (id.startsWith('./') ? load(id) : requireHere(id)), path)
+    run((exports = {}), (id) => (id.startsWith('./') ? load(id) : require(id)), path)
     // parts do not need each other in circles
     loaded.set(file, exports)
   }
@@ -63,7 +62,7 @@ function compile(path: string, file: string): Script {
   let script = read()
   if (script.cachedDataRejected === true && compiled.length === 0) {
     // by a process with other flags
-    folder += `-${(requireHere('node:v8') as typeof import('node:v8')).cachedDataVersionTag()}`
+    folder += `-${(require('node:v8') as typeof import('node:v8')).cachedDataVersionTag()}`
     script = read()
   }
   compiled.push({ name, script })
@@ -86,5 +85,5 @@ function cached(name: string): Buffer | undefined {
 function save(): void {
   if (isSaved) return
   isSaved = true
-  ;(requireHere('./save.cjs') as typeof import('./save.js')).save(folder!, compiled)
+  ;(require('./save.cjs') as typeof import('./save.js')).save(folder!, compiled)
 }

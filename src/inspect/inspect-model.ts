@@ -2,16 +2,15 @@ import { incompatibility } from '../../engine/original.js'
 import { Signature } from '../../compiler/record/signature.js'
 import { type ByteSource, openSource } from '../../formats/containers/bytes.js'
 import { OpenedFile } from '../../formats/containers/opened-file.js'
-import { readSummaries } from '../../formats/ptlc/read.js'
+import { read as readPlansHeader, readSummaries } from '../../formats/ptlc/read.js'
 import { readProgram } from '../../formats/read.js'
-import { formatOf, type PlanFormat, type ProgramFormat } from '../../formats/registry.js'
+import { formatOf, formatReady, type PlanFormat, type ProgramFormat } from '../../formats/registry.js'
 import type { ReadLimits } from '../../formats/reading/read-options.js'
 import { stepByStep } from '../../formats/steps.js'
 import type { FunctionCode } from '../../program/code.js'
 import { graphsOf } from '../../program/data-flow.js'
 import type { Program } from '../../program/program.js'
 import { inputsOf, outputsOf } from '../../program/signature-info.js'
-import { formatReady, whenLoaded } from '../../runtime/ready.js'
 import { findOperator } from '../../runtime/operators/table/registry.js'
 import { type Limits, READING_MILLISECONDS } from '../../runtime/limits.js'
 import { TimeLimit } from '../../runtime/pace.js'
@@ -41,7 +40,7 @@ export async function inspectModel(model: ModelSource, options: InspectOptions =
   reading(() => checkOptions(options, { limits: limitsTest('inspectModel()', { objects: count }) }, 'inspectModel()'))
   const { limits } = options
   const content = await atHand(model)
-  return whenLoaded(content, () => reportOf(openSource(content), limits))
+  return reportOf(openSource(content), limits)
 }
 
 async function reportOf(source: ByteSource, limits: (Limits & ReadLimits) | undefined): Promise<ModelReport> {
@@ -51,7 +50,7 @@ async function reportOf(source: ByteSource, limits: (Limits & ReadLimits) | unde
   try {
     file = time.within(() => new OpenedFile(source))
     format = formatOf(file)
-    await formatReady(format.name)
+    await formatReady(format)
     if (format.holds === 'plans') return time.within(() => plansReport(source, format as PlanFormat))
   } catch (error) {
     source.close()
@@ -106,7 +105,7 @@ function methodReport({ method, schema, code }: FunctionCode, { inputs, outputs 
 
 function plansReport(source: ByteSource, format: PlanFormat): ModelReport {
   try {
-    const header = format.read(source)
+    const header = readPlansHeader(source)
     const { about } = header
     const lacking = new Map(about.missing.map(({ operator, methods }) => [operator, methods]))
     const operators = about.operators.map((name) => ({

@@ -102,8 +102,9 @@ export interface OperatorInfo {
 
 /** The flat operator table, sorted by name. */
 export function operators(): OperatorInfo[] {
-  return Array.from({ length: operatorCount() }, (_, i) => {
-    const { qualifiedName, schema } = entryAt(i)
+  const entries = Array.from({ length: operatorCount() }, (_, i) => entryAt(i))
+  entries.sort((a, b) => (a.qualifiedName < b.qualifiedName ? -1 : 1))
+  return entries.map(({ qualifiedName, schema }) => {
     const [name, overload = ''] = qualifiedName.split('.') as [string, string?]
     return { name, overload, schema: schemaText(qualifiedName, schema) }
   })

@@ -13,8 +13,6 @@ import { checkStridedLayout } from './convert.js'
 
 /** Operators that make tensors from sizes and numbers. The default dtype is float32. */
 
-export * from './sequence.js'
-export * from './window.js'
 
 export function checkSizes(size: readonly number[]): void {
   check(

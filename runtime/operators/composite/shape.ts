@@ -15,10 +15,6 @@ import { repeat } from './repeat.js'
 
 /** Operators that rearrange or repeat elements into new memory. */
 
-export * from './storage.js'
-export * from './diagonal.js'
-export * from './scatter-view.js'
-export * from './view-copy.js'
 
 export function fliplr(self: Tensor): Tensor {
   check(self.shape.length >= 2, () => `fliplr expects at least two dimensions, found shape [${self.shape.join(', ')}]`)

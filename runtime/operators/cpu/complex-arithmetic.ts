@@ -1,5 +1,6 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { BinaryOp, TernaryOp, UnaryOp } from '../../native/generated/kernels.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { type AnyOperand, isComplexOperand, type Operand, promoteAny } from '../../tensor/promote.js'
 import { DType, isComplex, realOf } from '../../tensor/dtype.js'
@@ -22,7 +23,6 @@ export interface RealArithmetic {
   readonly div: (a: Operand, b: Operand, out?: Tensor) => Tensor
 }
 
-const { BinaryOp, TernaryOp, UnaryOp } = kernels
 
 /** The operand in the precision of `type`: complex tensors and numbers as tensors of it, other tensors as reals of half its size; other numbers stay. */
 function inPrecision(x: AnyOperand, type: DType): Operand {

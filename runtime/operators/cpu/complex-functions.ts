@@ -1,4 +1,5 @@
 import * as kernels from '../../native/generated/kernels.js'
+import { ComplexOp } from '../../native/generated/kernels.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { type AnyOperand, promoteAny } from '../../tensor/promote.js'
 import { complexOf, DType, realOf } from '../../tensor/dtype.js'
@@ -12,7 +13,6 @@ import { expandTo } from '../support/make.js'
 
 /** Functions of complex numbers that are more than arithmetic on their parts. */
 
-const { ComplexOp } = kernels
 
 function emptyComplex(shape: readonly number[], type: DType): Tensor {
   return viewAsComplex(empty([...shape, 2], realOf(type)))

@@ -1,12 +1,12 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { FourierKind } from '../../native/generated/kernels.js'
 import { complexOf, DType, isComplex, realOf } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { narrow, transpose } from '../../tensor/view.js'
 import { castTo, cloneOf, contiguousOf, laidOut } from '../support/copy.js'
 
-const { FourierKind } = kernels
 
 /** at::native::fft_norm_mode: what the result is divided by. */
 const Norm = { none: 0, rootOfN: 1, n: 2 } as const

@@ -1,55 +1,82 @@
-import { decodeSchema } from './decode-schema.js'
-import { functionAt, wrapperAt } from './generated/functions.js'
+import { chunk, type Waiting } from '../../chunk.js'
+import * as functions from './generated/functions.js'
+import * as schemas from './generated/schemas.js'
 import * as table from './generated/table.js'
-import { partsAt } from './reach.js'
+import { OperatorTable } from './operator-table.js'
 import type { OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
 
-/* The library's own operators, by their numbers: positions in the generated table. The built package has it in two parts (scripts/parts). */
+/*
+ * The library's own operators, by numbers: positions in the first table, which has what most programs call, and after these positions in others, each of which is
+ * loaded for the first name that may be in it.
+ */
 
-// split at first use
-let split: readonly string[] | undefined
+const first = new OperatorTable({ table, functions, schemas })
+/** Operators that the compiler writes. */
+export const compiledOperators = chunk<OperatorTable>('compiler')
+/** All others. */
+export const moreOperators = chunk<OperatorTable>('more-operators')
 
-function names(): readonly string[] {
-  return (split ??= table.names === '' ? [] : table.names.split(' '))
-}
+const COMPILED = 'ptlite::'
+const FIRST_COUNT = first.names.length
+const COMPILED_END = FIRST_COUNT + table.compiledOperators
 
 /** How many there are. */
-export function operatorTotal(): number {
-  return names().length
+export const operatorTotal = COMPILED_END + table.moreOperators
+
+/** Waits for the operators of these names. */
+export function operatorsNamed(names: Iterable<string>): Waiting {
+  for (const name of names) if (first.positionOf(name) < 0) return moreOperators.ready()
+  return undefined
 }
 
 /** The number of the operator with this name, -1 for none. */
 export function numberOf(name: string): number {
-  const sorted = names()
-  let low = 0
-  let high = sorted.length - 1
-  while (low <= high) {
-    const middle = (low + high) >>> 1
-    const found = sorted[middle]!
-    if (found === name) return middle
-    if (found < name) low = middle + 1
-    else high = middle - 1
+  const position = first.positionOf(name)
+  if (position >= 0) return position
+  if (name.startsWith(COMPILED) && table.compiledOperators > 0) {
+    const compiled = compiledOperators().positionOf(name)
+    if (compiled >= 0) return FIRST_COUNT + compiled
   }
-  return -1
+  return table.moreOperators === 0 ? -1 : numberAfter(COMPILED_END, moreOperators().positionOf(name))
+}
+
+const numberAfter = (count: number, position: number): number => (position < 0 ? -1 : count + position)
+
+/** The numbers of all whose names begin so, in the order of their names. */
+export function numbersFrom(start: string): number[] {
+  const within = (some: OperatorTable, before: number): number[] => {
+    const numbers: number[] = []
+    for (let at = some.firstFrom(start); some.names[at]?.startsWith(start) === true; at++) numbers.push(before + at)
+    return numbers
+  }
+  const numbers = within(first, 0)
+  if (start.startsWith(COMPILED) && table.compiledOperators > 0) numbers.push(...within(compiledOperators(), FIRST_COUNT))
+  if (table.moreOperators > 0) numbers.push(...within(moreOperators(), COMPILED_END))
+  return numbers.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+}
+
+/** The table of a number, and the position there. */
+function placeOf(number: number): [OperatorTable, number] {
+  if (number < FIRST_COUNT) return [first, number]
+  return number < COMPILED_END ? [compiledOperators(), number - FIRST_COUNT] : [moreOperators(), number - COMPILED_END]
 }
 
 export function nameOf(number: number): string {
-  return names()[number]!
+  const [some, position] = placeOf(number)
+  return some.names[position]!
 }
 
 export function functionOf(number: number): UnboxedFunction {
-  return functionAt(table.functionOf[number]!)
+  const [some, position] = placeOf(number)
+  return some.functionAt(position)
 }
 
 export function wrapperOf(number: number): Wrapper {
-  return wrapperAt(table.wrapperOf[number]!)
+  const [some, position] = placeOf(number)
+  return some.wrapperAt(position)
 }
 
 export function schemaOf(number: number): OperatorSchema {
-  return decodeSchema(number)
-}
-
-/** The parts of the library that the operator may come to, where they have to be waited for. */
-export function partsOf(number: number): readonly string[] {
-  return partsAt(number)
+  const [some, position] = placeOf(number)
+  return some.schemaAt(position)
 }

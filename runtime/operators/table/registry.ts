@@ -1,7 +1,7 @@
 import { PtliteError } from '../../error.js'
 import { add, addedCount, addedIndex, addedWhere } from './added.js'
 import { guarded } from './guard.js'
-import { functionOf, nameOf, numberOf, operatorTotal, schemaOf, wrapperOf } from './lookup.js'
+import { functionOf, nameOf, numberOf, numbersFrom, operatorTotal, schemaOf, wrapperOf } from './lookup.js'
 import { setOperatorNames } from './names.js'
 import type { BoxedFunction, OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
 import { schemaText } from './schema-text.js'
@@ -37,7 +37,7 @@ export class OperatorEntry {
 const entries: (OperatorEntry | undefined)[] = []
 /** Operators in the table, custom ones included. */
 export function operatorCount(): number {
-  return operatorTotal() + addedCount()
+  return operatorTotal + addedCount()
 }
 
 export function entryAt(index: number): OperatorEntry {
@@ -71,16 +71,8 @@ export function findOperator(qualifiedName: string): OperatorEntry | undefined {
 /** The operators of a name without overload: `aten::add` is that of `aten::add.Tensor` and others. */
 export function overloadsOf(name: string): OperatorEntry[] {
   const isOverload = (other: string): boolean => other.startsWith(name) && (other.length === name.length || other[name.length] === '.')
-  let low = 0
-  let high = operatorTotal()
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (nameOf(middle) < name) low = middle + 1
-    else high = middle
-  }
-  const found: OperatorEntry[] = []
-  for (let index = low; index < operatorTotal() && isOverload(nameOf(index)); index++) found.push(entryAt(index))
-  return found.concat(addedWhere(isOverload).map(entryAt))
+  const own = numbersFrom(name).filter((number) => isOverload(nameOf(number)))
+  return [...own, ...addedWhere(isOverload)].map(entryAt)
 }
 
 function indexOf(qualifiedName: string): number {

@@ -1,0 +1,10 @@
+import * as functions from '../runtime/operators/table/generated/more-functions.js'
+import * as schemas from '../runtime/operators/table/generated/more-schemas.js'
+import * as table from '../runtime/operators/table/generated/more-table.js'
+import { moreOperators } from '../runtime/operators/table/lookup.js'
+import * as extending from '../src/extension.js'
+import { extension } from '../src/lazy.js'
+import { OperatorTable } from '../runtime/operators/table/operator-table.js'
+
+extension.provide(extending)
+moreOperators.provide(new OperatorTable({ table, functions, schemas }))

@@ -1,0 +1,3 @@
+/** What the chunk of models gives. */
+export { openSource } from '../formats/containers/bytes.js'
+export { openEngine } from './open.js'

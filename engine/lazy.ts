@@ -1,0 +1,10 @@
+import { chunk } from '../runtime/chunk.js'
+
+/** Loading and interpreting. */
+export const models = chunk<typeof import('./functions.js')>('model')
+
+/** Plans of files. */
+export const plans = chunk<typeof import('./plan-functions.js')>('plans')
+
+/** The thread behind `Module.run`. */
+export const background = chunk<typeof import('./background/functions.js')>('background')

@@ -1,0 +1,97 @@
+import { relative } from 'node:path'
+import { build, transform, type TransformOptions } from 'esbuild'
+import { type Plugin } from 'rollup'
+
+/** The entries of chunks, in the order in which programs come to load them; 'library' is what importing the package loads. */
+export const CHUNKS = {
+  library: 'src/library.ts',
+  operators: 'chunks/operators.ts',
+  model: 'chunks/model.ts',
+  'more-operators': 'chunks/more-operators.ts',
+  plans: 'chunks/plans.ts',
+  compiler: 'chunks/compiler.ts',
+  formats: 'chunks/formats.ts',
+  background: 'chunks/background.ts',
+  media: 'chunks/media.ts',
+}
+
+export interface Sources {
+  readonly root: string
+  /** Files that others stand for, by their paths from the root. */
+  readonly replaced: Readonly<Record<string, string>>
+  /** Modules that are no files of the project, by their names. */
+  readonly packages: Readonly<Record<string, string>>
+  /** Whether a file of the project is there for what it does, whoever uses what it exports. */
+  readonly isActing: (file: string) => boolean
+}
+
+/** The file that a module is imported from. */
+function resolve({ root, replaced, packages }: Sources, specifier: string, importer: string): string | undefined {
+  if (specifier in packages) return `${root}/${packages[specifier]!}`
+  if (!specifier.startsWith('.') || importer.includes('node_modules')) return undefined
+  const path = new URL(specifier.replace(/\.js$/, '.ts'), `file://${importer}`).pathname
+  const stood = replaced[relative(root, path)]
+  return stood === undefined ? path : `${root}/${stood}`
+}
+
+/** Files that hand on what others export, of which only what is used counts. */
+const BARREL = /operators\/\w+\/index\.ts$|generated\/(dispatch|kernels)\.ts$/
+
+/**
+ * The chunk of each file: the first one whose entry comes to it, so that a chunk imports none but those that were loaded before. Which files an
+ * entry comes to is for the bundler to say, which leaves out what is never used; a file counts with all that it exports, since other chunks may use that.
+ */
+export async function placeFiles(sources: Sources, entries: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, string>> {
+  const places = new Map<string, string>()
+  for (const [name, entry] of Object.entries(entries)) {
+    const found = new Set([entry])
+    for (let count = 0; count < found.size; ) {
+      count = found.size
+      for (const file of await filesOf(sources, [...found])) if (!BARREL.test(file) || places.has(file)) found.add(file)
+    }
+    for (const file of found) if (!places.has(file)) places.set(file, name)
+  }
+  return places
+}
+
+/** What is left in a bundle that exports all of these files. */
+async function filesOf(sources: Sources, entries: readonly string[]): Promise<string[]> {
+  const { metafile } = await build({
+    ...{ absWorkingDir: sources.root, outfile: 'chunk.js', write: false, metafile: true, logLevel: 'error' },
+    ...{ bundle: true, format: 'esm', platform: 'node', treeShaking: true, external: ['./decoders.cjs'] },
+    stdin: { contents: entries.filter((file) => file.endsWith('.ts')).map((file, i) => `export * as file${i} from './${file.replace(/\.ts$/, '.js')}'\n`).join(''), resolveDir: sources.root, sourcefile: 'entry.ts' },
+    plugins: [
+      {
+        name: 'sources',
+        setup({ onResolve }) {
+          onResolve({ filter: /./ }, ({ path, importer, resolveDir }) => {
+            const file = resolve(sources, path, importer.startsWith('/') ? importer : `${resolveDir}/${importer}`)
+            return file === undefined ? undefined : { path: file, sideEffects: sources.isActing(relative(sources.root, file)) }
+          })
+        },
+      },
+    ],
+  })
+  const inputs = Object.entries(Object.values(metafile.outputs)[0]!.inputs)
+  return inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 && file !== 'entry.ts' ? [file] : []))
+}
+
+/** TypeScript for rollup. */
+export function typescript(sources: Sources, target: string): Plugin {
+  return {
+    name: 'typescript',
+    resolveId: (specifier, importer) => (importer === undefined ? null : resolve(sources, specifier, importer)),
+    async transform(code, id) {
+      if (!id.endsWith('.ts')) return null
+      return transform(code, { loader: 'ts', target, sourcefile: id, sourcemap: true })
+    },
+  }
+}
+
+export function minified(options: TransformOptions): Plugin {
+  return {
+    name: 'minified',
+    // Node prints the whole line that an uncaught error comes from
+    renderChunk: (code) => transform(code, { minify: true, legalComments: 'none', lineLimit: 160, sourcemap: true, ...options }),
+  }
+}

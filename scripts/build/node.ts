@@ -1,0 +1,70 @@
+// Bundles the library for Node: dist/*.cjs, a file for each chunk, and what `import`, `require`, the command line and the background thread begin with.
+import { createHash } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { rollup } from 'rollup'
+import { CHUNKS, minified, placeFiles, type Sources, typescript } from './chunks.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+const out = process.argv[2] ?? `${root}/dist`
+
+const { sideEffects } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { readonly sideEffects: readonly string[] }
+const ACTING: ReadonlySet<string> = new Set(['src/cli/main.ts', 'engine/background/worker.ts', ...sideEffects.map((path) => path.replace('./', ''))])
+
+const sources: Sources = {
+  root,
+  replaced: { 'chunks/all.ts': 'chunks/node-loader.ts', 'src/index.ts': 'src/library.ts' },
+  // yaml's files for Node are CommonJS; these are modules
+  isActing: (file) => ACTING.has(file) || file.startsWith('chunks/'),
+  packages: { yaml: 'node_modules/yaml/browser/index.js', flatbuffers: 'node_modules/flatbuffers/mjs/flatbuffers.js' },
+}
+const entries = { ...CHUNKS, 'background-thread': 'engine/background/worker.ts', 'command-line': 'src/cli/main.ts' }
+const places = await placeFiles(sources, entries)
+
+const bundle = await rollup({
+  input: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, `${root}/${file}`])),
+  external: [/^node:/, './decoders.cjs', /\/decoders\.js$/],
+  plugins: [typescript(sources, 'node20'), minified({ format: 'cjs', target: 'node20' })],
+  treeshake: { moduleSideEffects: (id) => sources.isActing(relative(root, id)) },
+  onwarn(warning, warn) {
+    if (warning.code !== 'CIRCULAR_DEPENDENCY') warn(warning)
+  },
+})
+const { output } = await bundle.write({
+  ...{ dir: out, format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs', sourcemap: true, sourcemapExcludeSources: true },
+  ...{ freeze: false, generatedCode: 'es2015', minifyInternalExports: true, hoistTransitiveImports: false, externalLiveBindings: false },
+  strict: true,
+  esModule: false,
+  interop: 'default',
+  manualChunks: (id) => places.get(relative(root, id)) ?? null,
+})
+
+const order = Object.keys(entries)
+for (const file of output)
+  if (file.type === 'chunk' && file.name in CHUNKS)
+    for (const [other, names] of Object.entries(file.importedBindings))
+      if (order.indexOf(file.name) < order.indexOf(other.replace('.cjs', '')))
+        throw new Error(`${file.name} imports ${names.join(', ')} of ${other}, which is loaded after it`)
+
+// chunks come with compiled code, where that is kept (src/code-cache)
+const hash = createHash('sha256')
+for (const file of output) hash.update(file.type === 'chunk' ? file.code : file.source)
+await build({
+  ...{ entryPoints: ['load', 'save'].map((name) => `${root}/src/code-cache/${name}.ts`), outdir: out, outExtension: { '.js': '.cjs' } },
+  ...{ format: 'cjs', platform: 'node', target: 'node20', minify: true, sourcemap: true, sourcesContent: false },
+  define: { BUILD: JSON.stringify(hash.digest('hex').slice(0, 12)) },
+})
+rmSync(`${out}/.cache`, { recursive: true, force: true })
+const load = (name: string): string => `require("./load.cjs").load("./${name}.cjs")`
+for (const [name, chunk] of [['index', 'library'], ['worker', 'background-thread'], ['cli', 'command-line']] as const)
+  writeFileSync(`${out}/${name}.cjs`, `module.exports=${load(chunk)};\n`)
+// what `import` loads is the same instance
+const library = output.find((file) => file.type === 'chunk' && file.name === 'library')
+const names = library?.type === 'chunk' ? library.exports : []
+const opening = `import{createRequire}from"node:module";`
+const entry = (name: string): string => `createRequire(import.meta.url)("./${name}.cjs")`
+writeFileSync(`${out}/index.js`, `${opening}export const{${names.join(',')}}=${entry('index')};\n`)
+writeFileSync(`${out}/cli.js`, `#!/usr/bin/env node\n${opening}${entry('cli')};\n`, { mode: 0o755 })
+console.log(`${output.length} files of the library in ${out}`)

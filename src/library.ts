@@ -1,0 +1,61 @@
+/** What src/index.ts exports, of which each chunk is loaded by the first call of a function in it. */
+import '../chunks/all.js'
+import './names.js'
+import './brands.js'
+import './tensor-methods.js'
+import './disposable.js'
+import type { Chunk } from '../runtime/chunk.js'
+import type * as whole from './index.js'
+import { eager, extension, inspection, media } from './lazy.js'
+
+export { PtliteError } from '../runtime/error.js'
+export { cpu } from './cpu.js'
+export { memoryStats, trimMemory } from '../runtime/native/memory.js'
+export { setNativeLibrary } from '../runtime/native/library.js'
+export { getNumThreads, setNumThreads } from '../runtime/native/threads.js'
+export { Complex, complex, Float, float, int } from '../runtime/tensor/scalar.js'
+export { tuple } from './values/coerce.js'
+export { loadModule } from './load-module.js'
+export { Module } from './module.js'
+export { Profiler } from '../interpreter/profile.js'
+export { tensor } from './values/tensor.js'
+export { Tensor } from './tensor-type.js'
+
+type Callable = (...args: never[]) => unknown
+
+/** Calls the function of this name. */
+function later<Functions extends object, Name extends keyof Functions>(from: Chunk<Functions>, name: Name): Functions[Name] {
+  return ((...args: never[]) => (from()[name] as Callable)(...args)) as Functions[Name]
+}
+
+export const callOperator: typeof whole.callOperator = later(eager, 'callOperator')
+export const operators: typeof whole.operators = later(eager, 'operators')
+export const registerOperator: typeof whole.registerOperator = later(extension, 'registerOperator')
+export const cat: typeof whole.cat = later(eager, 'cat')
+export const stack: typeof whole.stack = later(eager, 'stack')
+
+/** Its members are those of the module, which is there from the first look at one of them on. */
+export const custom: typeof whole.custom = new Proxy({} as typeof whole.custom, {
+  get: (_, name) => Reflect.get(extension().custom, name) as unknown,
+  has: (_, name) => Reflect.has(extension().custom, name),
+  ownKeys: () => Reflect.ownKeys(extension().custom),
+  getOwnPropertyDescriptor: (_, name) => {
+    const found = Reflect.getOwnPropertyDescriptor(extension().custom, name)
+    return found && { ...found, configurable: true }
+  },
+})
+
+export const imageToTensor: typeof whole.imageToTensor = later(media, 'imageToTensor')
+export const tensorToImage: typeof whole.tensorToImage = later(media, 'tensorToImage')
+export const melSpectrogram: typeof whole.melSpectrogram = later(media, 'melSpectrogram')
+export const readWav: typeof whole.readWav = later(media, 'readWav')
+export const resampleAudio: typeof whole.resampleAudio = later(media, 'resampleAudio')
+
+export const inspectModel: typeof whole.inspectModel = async (...args) => {
+  const waiting = inspection.ready()
+  if (waiting !== undefined) await waiting
+  return inspection().inspectModel(...args)
+}
+export const suggestInputs: typeof whole.suggestInputs = later(inspection, 'suggestInputs')
+export const startTracing: typeof whole.startTracing = later(inspection, 'startTracing')
+export const stopTracing: typeof whole.stopTracing = later(inspection, 'stopTracing')

@@ -1,12 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { defineConfig, type Options } from 'tsup'
-import { readKernels } from './codegen/generate.js'
-import { constantFields, rewriteConstants } from './scripts/parts/numbers.js'
 
-const root = fileURLToPath(new URL('.', import.meta.url))
-
-// scripts/parts/build.ts writes index.js and index.cjs with their parts, cli.js and worker.cjs
+// scripts/build/node.ts writes index.js and index.cjs with their chunks, cli.js and worker.cjs
 const common: Options = {
   target: 'node20',
   platform: 'node',
@@ -31,16 +25,6 @@ const common: Options = {
   },
 }
 
-const constants = constantFields(readKernels(`${root}codegen/kernels`, root))
-
-/** Numbers in place of the names of instructions and of kernels' enumerations, as in the parts. */
-const numbers: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'numbers',
-  setup(builder) {
-    builder.onLoad({ filter: /\.ts$/ }, ({ path }) => ({ contents: rewriteConstants(readFileSync(path, 'utf8'), constants), loader: 'ts' }))
-  },
-}
-
 export default defineConfig([
   // compiles the sources, which are not in the package, so it has no share in what that loads
   { ...common, entry: { 'selective-build': 'src/cli/selective-build-launcher.ts' }, format: ['esm'] },
@@ -57,7 +41,6 @@ export default defineConfig([
     ...common,
     entry: { whole: 'src/index.ts' },
     format: ['esm'],
-    esbuildPlugins: [numbers],
     define: { 'import.meta.url': 'HERE' },
     banner: { js: `import{pathToFileURL as urlOf}from"node:url";const HERE=import.meta.url??urlOf(__filename).href;` },
   },

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Builds the kernels for browsers: kernels/ -> build/web/LEVEL/ -> dist/web/ptlite.wasm and dist/web/ptlite-relaxed.wasm, and what is apart from each,
-# ptlite-more.wasm and ptlite-relaxed-more.wasm.
+# Builds the kernels for browsers: kernels/ -> build/web/LEVEL/ -> dist/web/ptlite.wasm and dist/web/ptlite-relaxed.wasm.
 #   scripts/build-web.sh [LEVEL...]    DEFAULT and RELAXED, which are all of kernels/arch/wasm/isa/ladder.txt, where none is named
 # Missing tools are installed on Debian when run as root; otherwise it says what to install, and exits with 77.
 set -euo pipefail
@@ -45,5 +44,7 @@ for level in "${levels[@]}"; do
     >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
   rm -f "$log"
   cmake --build "$folder" --parallel "${PTLITE_BUILD_JOBS:-$(nproc)}" -- ${PTLITE_BUILD_FLAGS:-}
-  npx tsx scripts/web/divide-kernels.ts "$folder/ptlite.wasm" "dist/web/$name.wasm" "dist/web/$name-more.wasm"
+  # a new file and a rename, so that whoever reads the old one has all of it
+  cp "$folder/ptlite.wasm" "dist/web/.$name.wasm.new"
+  mv "dist/web/.$name.wasm.new" "dist/web/$name.wasm"
 done

@@ -1,10 +1,19 @@
+import type { ChunkName } from '../runtime/chunk.js'
 import { kernelsReady } from '../runtime/native/wasm/library.js'
 import { checkOptions, reading } from '../runtime/tensor/check-arguments.js'
-import { namesReady } from './parts/ready.js'
+import type * as library from '../src/index.js'
+import { loadChunk, loadChunks } from './chunk-loader.js'
 
 const isName = (name: unknown): boolean => typeof name === 'string'
 const namesTest = (value: unknown): string | null =>
   Array.isArray(value) && value.every(isName) ? null : 'names of operators and functions, in an array'
+
+/** The chunks of functions that are in others than operators are. */
+const CHUNKS: Readonly<Partial<Record<keyof typeof library, ChunkName>>> = {
+  ...{ imageToTensor: 'media', tensorToImage: 'media', melSpectrogram: 'media', readWav: 'media', resampleAudio: 'media' },
+  ...{ inspectModel: 'formats', suggestInputs: 'formats', startTracing: 'formats', stopTracing: 'formats' },
+  ...{ custom: 'more-operators', registerOperator: 'more-operators', operators: 'more-operators' },
+}
 
 /** What is waited for. */
 export interface ReadyOptions {
@@ -24,5 +33,21 @@ export async function ready(options: ReadyOptions = {}): Promise<void> {
     checkOptions(options, { for: namesTest }, 'ready()')
     return options.for === undefined ? undefined : [...options.for]
   })
-  await Promise.all([kernelsReady(), namesReady(names)])
+  await Promise.all([kernelsReady(), names === undefined ? loadChunks() : namesReady(names)])
 }
+
+async function namesReady(names: readonly string[]): Promise<void> {
+  const isOperator = (name: string): boolean => name.includes('::')
+  const chunks = names.flatMap((name) => (Object.hasOwn(CHUNKS, name) ? [CHUNKS[name as keyof typeof CHUNKS]!] : []))
+  await Promise.all([...new Set<ChunkName>(['operators', ...chunks])].map(loadChunk))
+  const others = names.filter((name) => isOperator(name) || !FUNCTIONS.has(name))
+  if (others.length === 0) return
+  const { operatorsReady } = await import('./names-ready.js')
+  await operatorsReady(others)
+}
+
+/** Those that `ready` may be given, and that no operator is meant by. */
+const FUNCTIONS: ReadonlySet<string> = new Set([
+  ...Object.keys(CHUNKS),
+  ...(['callOperator', 'cat', 'stack', 'tensor', 'loadModule', 'Module', 'Tensor'] satisfies (keyof typeof library)[]),
+])

@@ -12,9 +12,8 @@ import { fieldOf, layoutOfName } from '../../compiler/capture/frame-layout.js'
 import { frameOf } from '../../runtime/native/frame.js'
 import * as native from '../../runtime/native/generated/kernels.js'
 import { highestWasmLevel } from '../../runtime/native/wasm/features.js'
-import { moreImports } from '../../runtime/native/wasm/imports.js'
 import { Kernels } from '../../runtime/native/wasm/kernels.js'
-import { type CompiledModule, webAssembly } from '../../runtime/native/wasm/web-assembly.js'
+import { webAssembly } from '../../runtime/native/wasm/web-assembly.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { inTurns } from './timing.js'
 
@@ -34,15 +33,9 @@ const [count, m, rounds, milliseconds] = [options.count, options.rows, options.r
 ]
 const level = highestWasmLevel()!
 const file = level === 'RELAXED' ? 'ptlite-relaxed' : 'ptlite'
-const [module, more] = ['', '-more'].map(
-  (rest) => new webAssembly!.Module(readFileSync(fileURLToPath(new URL(`../../dist/web/${file}${rest}.wasm`, import.meta.url)))),
-) as [CompiledModule, CompiledModule]
+const module = new webAssembly!.Module(readFileSync(fileURLToPath(new URL(`../../dist/web/${file}.wasm`, import.meta.url))))
 
-function newKernels(): Kernels {
-  const kernels = Kernels.of(module)
-  new webAssembly!.Instance(more, moreImports(kernels.exports))
-  return kernels
-}
+const newKernels = (): Kernels => Kernels.of(module)
 
 /** With code, and without. */
 const generating = newKernels()

@@ -1,19 +1,30 @@
+import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build, transform, type TransformOptions } from 'esbuild'
-import { type Plugin } from 'rollup'
+import type { OutputAsset, OutputChunk, Plugin } from 'rollup'
 
 /** The entries of chunks, in the order in which programs come to load them; 'library' is what importing the package loads. */
 export const CHUNKS = {
-  library: 'src/library.ts',
-  operators: 'chunks/operators.ts',
-  model: 'chunks/model.ts',
-  'more-operators': 'chunks/more-operators.ts',
-  plans: 'chunks/plans.ts',
-  compiler: 'chunks/compiler.ts',
-  formats: 'chunks/formats.ts',
-  background: 'chunks/background.ts',
-  media: 'chunks/media.ts',
+  library: ['src/library.ts'],
+  operators: ['chunks/operators.ts'],
+  model: ['chunks/model.ts'],
+  'more-operators': ['chunks/more-operators.ts'],
+  plans: ['chunks/plans.ts'],
+  compiler: ['chunks/compiler.ts'],
+  formats: ['chunks/formats.ts'],
+  background: ['chunks/background.ts'],
+  media: ['chunks/media.ts'],
 }
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const { sideEffects } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { readonly sideEffects: readonly string[] }
+/** Files that are there for what they do, whoever uses what they export. */
+export const ACTING: ReadonlySet<string> = new Set([
+  'src/cli/main.ts',
+  'engine/background/worker.ts',
+  ...sideEffects.map((path) => path.replace('./', '')),
+])
 
 export interface Sources {
   readonly root: string
@@ -21,6 +32,8 @@ export interface Sources {
   readonly replaced: Readonly<Record<string, string>>
   /** Modules that are no files of the project, by their names. */
   readonly packages: Readonly<Record<string, string>>
+  /** Adds what a source needs to the text of it. */
+  readonly withGlobals?: (text: string, file: string) => string
   /** Whether a file of the project is there for what it does, whoever uses what it exports. */
   readonly isActing: (file: string) => boolean
 }
@@ -41,10 +54,10 @@ const BARREL = /operators\/\w+\/index\.ts$|generated\/(dispatch|kernels)\.ts$/
  * The chunk of each file: the first one whose entry comes to it, so that a chunk imports none but those that were loaded before. Which files an
  * entry comes to is for the bundler to say, which leaves out what is never used; a file counts with all that it exports, since other chunks may use that.
  */
-export async function placeFiles(sources: Sources, entries: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, string>> {
+export async function placeFiles(sources: Sources, entries: Readonly<Record<string, readonly string[]>>): Promise<ReadonlyMap<string, string>> {
   const places = new Map<string, string>()
-  for (const [name, entry] of Object.entries(entries)) {
-    const found = new Set([entry])
+  for (const [name, files] of Object.entries(entries)) {
+    const found = new Set(files)
     for (let count = 0; count < found.size; ) {
       count = found.size
       for (const file of await filesOf(sources, [...found])) if (!BARREL.test(file) || places.has(file)) found.add(file)
@@ -64,7 +77,9 @@ async function filesOf(sources: Sources, entries: readonly string[]): Promise<st
       {
         name: 'sources',
         setup({ onResolve }) {
-          onResolve({ filter: /./ }, ({ path, importer, resolveDir }) => {
+          onResolve({ filter: /./ }, ({ path, importer, resolveDir, kind }) => {
+            // waited for, as chunks are
+            if (kind === 'dynamic-import') return { path, external: true }
             const file = resolve(sources, path, importer.startsWith('/') ? importer : `${resolveDir}/${importer}`)
             return file === undefined ? undefined : { path: file, sideEffects: sources.isActing(relative(sources.root, file)) }
           })
@@ -76,6 +91,17 @@ async function filesOf(sources: Sources, entries: readonly string[]): Promise<st
   return inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 && file !== 'entry.ts' ? [file] : []))
 }
 
+/** Throws where a chunk imports one that is loaded after it. */
+export function checkOrder(output: readonly (OutputChunk | OutputAsset)[], places: ReadonlyMap<string, string>): void {
+  const order = [...new Set(places.values())]
+  const numberOf = (file: string): number => order.indexOf(file.replace(/^.*\/|\d?\.c?js$/g, ''))
+  for (const chunk of output)
+    if (chunk.type === 'chunk')
+      for (const [other, names] of Object.entries(chunk.importedBindings))
+        if (numberOf(chunk.fileName) >= 0 && numberOf(chunk.fileName) < numberOf(other))
+          throw new Error(`${chunk.fileName} imports ${names.join(', ')} of ${other}, which is loaded after it`)
+}
+
 /** TypeScript for rollup. */
 export function typescript(sources: Sources, target: string): Plugin {
   return {
@@ -83,7 +109,8 @@ export function typescript(sources: Sources, target: string): Plugin {
     resolveId: (specifier, importer) => (importer === undefined ? null : resolve(sources, specifier, importer)),
     async transform(code, id) {
       if (!id.endsWith('.ts')) return null
-      return transform(code, { loader: 'ts', target, sourcefile: id, sourcemap: true })
+      const { code: text, map } = await transform(sources.withGlobals?.(code, relative(sources.root, id)) ?? code, { loader: 'ts', target, sourcefile: id, sourcemap: true })
+      return { code: text, map }
     },
   }
 }

@@ -1,17 +1,14 @@
 // Bundles the library for Node: dist/*.cjs, a file for each chunk, and what `import`, `require`, the command line and the background thread begin with.
 import { createHash } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { rollup } from 'rollup'
-import { CHUNKS, minified, placeFiles, type Sources, typescript } from './chunks.js'
+import { ACTING, CHUNKS, checkOrder, minified, placeFiles, type Sources, typescript } from './chunks.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const out = process.argv[2] ?? `${root}/dist`
-
-const { sideEffects } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { readonly sideEffects: readonly string[] }
-const ACTING: ReadonlySet<string> = new Set(['src/cli/main.ts', 'engine/background/worker.ts', ...sideEffects.map((path) => path.replace('./', ''))])
 
 const sources: Sources = {
   root,
@@ -20,11 +17,13 @@ const sources: Sources = {
   isActing: (file) => ACTING.has(file) || file.startsWith('chunks/'),
   packages: { yaml: 'node_modules/yaml/browser/index.js', flatbuffers: 'node_modules/flatbuffers/mjs/flatbuffers.js' },
 }
-const entries = { ...CHUNKS, 'background-thread': 'engine/background/worker.ts', 'command-line': 'src/cli/main.ts' }
+const entries = { ...CHUNKS, 'background-thread': ['engine/background/worker.ts'], 'command-line': ['src/cli/main.ts'] }
 const places = await placeFiles(sources, entries)
 
+// files of chunks that there were before
+for (const name of readdirSync(out)) if (/\.cjs(\.map)?$/.test(name) && !name.startsWith('decoders')) rmSync(`${out}/${name}`)
 const bundle = await rollup({
-  input: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, `${root}/${file}`])),
+  input: Object.fromEntries(Object.entries(entries).map(([name, [file]]) => [name, `${root}/${file}`])),
   external: [/^node:/, './decoders.cjs', /\/decoders\.js$/],
   plugins: [typescript(sources, 'node20'), minified({ format: 'cjs', target: 'node20' })],
   treeshake: { moduleSideEffects: (id) => sources.isActing(relative(root, id)) },
@@ -35,18 +34,11 @@ const bundle = await rollup({
 const { output } = await bundle.write({
   ...{ dir: out, format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs', sourcemap: true, sourcemapExcludeSources: true },
   ...{ freeze: false, generatedCode: 'es2015', minifyInternalExports: true, hoistTransitiveImports: false, externalLiveBindings: false },
-  strict: true,
   esModule: false,
-  interop: 'default',
   manualChunks: (id) => places.get(relative(root, id)) ?? null,
 })
 
-const order = Object.keys(entries)
-for (const file of output)
-  if (file.type === 'chunk' && file.name in CHUNKS)
-    for (const [other, names] of Object.entries(file.importedBindings))
-      if (order.indexOf(file.name) < order.indexOf(other.replace('.cjs', '')))
-        throw new Error(`${file.name} imports ${names.join(', ')} of ${other}, which is loaded after it`)
+checkOrder(output, places)
 
 // chunks come with compiled code, where that is kept (src/code-cache)
 const hash = createHash('sha256')

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { fieldOf, layoutOfName } from '../../compiler/capture/frame-layout.js'
 import { frameOf } from '../../runtime/native/frame.js'
-import { moreImports } from '../../runtime/native/wasm/imports.js'
 import { Kernels } from '../../runtime/native/wasm/kernels.js'
 import { webAssembly } from '../../runtime/native/wasm/web-assembly.js'
 
@@ -13,14 +12,10 @@ setFlagsFromString('--no-liftoff')
 
 const FILES = { DEFAULT: 'ptlite', RELAXED: 'ptlite-relaxed' } as const
 export type File = keyof typeof FILES
-const pathOf = (file: File, rest = ''): string => fileURLToPath(new URL(`../../dist/web/${FILES[file]}${rest}.wasm`, import.meta.url))
+const pathOf = (file: File): string => fileURLToPath(new URL(`../../dist/web/${FILES[file]}.wasm`, import.meta.url))
 
-/** All kernels of both files. */
 export function newKernels(file: File = 'DEFAULT'): Kernels {
-  const [first, more] = ['', '-more'].map((rest) => new webAssembly!.Module(readFileSync(pathOf(file, rest))))
-  const kernels = Kernels.of(first!)
-  new webAssembly!.Instance(more!, moreImports(kernels.exports))
-  return kernels
+  return Kernels.of(new webAssembly!.Module(readFileSync(pathOf(file))))
 }
 
 /** Of which there are files. */

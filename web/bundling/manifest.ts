@@ -15,11 +15,10 @@ export const WITH_THREADS: Readonly<Record<string, string>> = {
   'runtime/native/threads.ts': 'runtime/native/wasm/threads.ts',
 }
 
-/** What stands in the library as a whole, whose parts have to be waited for. */
-export const IN_PARTS: Readonly<Record<string, string>> = {
-  'runtime/part.ts': 'web/parts/part.ts',
-  'runtime/ready.ts': 'web/parts/ready.ts',
-  'program/operators-ready.ts': 'web/parts/operators-ready.ts',
+/** What stands in the library as a whole, whose chunks have to be waited for. */
+export const IN_CHUNKS: Readonly<Record<string, string>> = {
+  'chunks/all.ts': 'web/chunk-loader.ts',
+  'src/index.ts': 'src/library.ts',
 }
 
 /** Modules of Node that the library uses, by the files that have as much of them as it needs. */

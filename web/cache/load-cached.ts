@@ -1,18 +1,18 @@
 import type { LoadOptions } from '../../engine/options.js'
-import { type ByteSource, openSource } from '../../formats/containers/bytes.js'
+import type { ByteSource } from '../../formats/containers/bytes.js'
 import { hashAt } from '../../formats/ptlc/hash.js'
 import { PtliteError } from '../../runtime/error.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import { KERNEL_ABI_HASH } from '../../runtime/native/generated/kernels.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { PLAN_VERSION } from '../../runtime/version.js'
-import { whenLoaded } from '../../runtime/ready.js'
+import { models } from '../../engine/lazy.js'
 import { ownSignal } from '../../src/signal.js'
 import { checkLoadOptions, loadOpen } from '../../src/load-module.js'
 import type { Module } from '../../src/module.js'
 import { absolute } from '../stand-ins/absolute.js'
 import { atHand } from '../stand-ins/at-hand.js'
-import { type CachedCall, compiled } from './compiled.js'
+import type { CachedCall } from './compiled.js'
 
 /** What of the Cache API is needed. */
 export interface CacheLike {
@@ -109,14 +109,14 @@ async function fromCache(
   signal: AbortSignal | undefined,
 ): Promise<Module | undefined> {
   try {
-    const source = openSource(await atHand(kept, signal))
-    if ((await sumOf(source)) !== kept.headers.get(SUM)) {
+    const source = models().openSource(await atHand(kept, signal))
+    if ((sumOf(source)) !== kept.headers.get(SUM)) {
       source.close()
       return undefined
     }
     const module = await loadOpen(source, options, signal)
     const wanted = kept.headers.get('content-type') === PLANS ? (calls?.() ?? []) : []
-    if (!(await whenPresent(module, () => wanted.every(({ method, args }) => hasPlan(module, method, args))))) {
+    if (!wanted.every(({ method, args }) => hasPlan(module, method, args))) {
       module.dispose()
       return undefined
     }
@@ -156,20 +156,20 @@ async function fromNetwork(
     throw new PtliteError('INVALID_FILE', `cannot read the model ${address}: ${(cause as Error).message}`, { cause })
   }
   const tag = tagIn(answer)
-  let source = openSource(await atHand(answer, signal))
+  let source = models().openSource(await atHand(answer, signal))
   const isKept = cache !== undefined && tag !== ''
   // the file itself, where there are no plans of it: compiling takes it away
   const file = isKept || calls !== undefined ? source.read(0, source.size) : undefined
   const name = address.replace(/[?#].*$/, '').replace(/^.*\//, '')
   const [received, wanted] = [source, calls?.()]
-  const plans = wanted === undefined ? null : await whenLoaded(received, () => compiled(received, name, wanted, options))
+  const plans = wanted === undefined ? null : await (await import('./compiled.js')).compiled(received, name, wanted, options)
   const bytes = plans ?? file
-  if (calls !== undefined) source = openSource(bytes!)
+  if (calls !== undefined) source = models().openSource(bytes!)
   if (isKept) {
     const headers = {
       [MADE]: made,
       [TAG]: tag,
-      [SUM]: await sumOf(source),
+      [SUM]: sumOf(source),
       'content-type': plans === null ? 'application/octet-stream' : PLANS,
     }
     // what there is no room for is loaded again next time
@@ -179,12 +179,6 @@ async function fromNetwork(
 }
 
 /** XXH64 of its bytes. */
-function sumOf(source: ByteSource): Promise<string> {
-  return whenPresent(source, () => (source.size === 0 ? '' : hashAt(source.storageAt(0, source.size, 1).address, source.size).toString(16)))
-}
-
-/** Waits for the parts of the library that `work` comes to. */
-function whenPresent<T>(source: unknown, work: () => T): Promise<T> {
-  // eslint-disable-next-line @typescript-eslint/require-await -- what is missing rejects
-  return whenLoaded(source, async () => work())
+function sumOf(source: ByteSource): string {
+  return source.size === 0 ? '' : hashAt(source.storageAt(0, source.size, 1).address, source.size).toString(16)
 }

@@ -3,7 +3,7 @@ import { PtliteError } from '../../runtime/error.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { filesOfHost } from '../../runtime/native/wasm/locate.js'
-import { modelsReady } from '../../runtime/ready.js'
+import { models } from '../../engine/lazy.js'
 import { contentOf, type ModelSource, read } from '../../src/sources.js'
 import { types } from '../node/util.js'
 import { chunksOf } from './chunks.js'
@@ -17,7 +17,7 @@ type Found = Uint8Array | ArrayBuffer | ByteSource
  * contentOf, with what keeps kernels from being loaded, and with the signal's reason once that is aborted.
  */
 export async function atHand(source: ModelSource, signal?: AbortSignal): Promise<Found> {
-  const [bytes] = await Promise.all([found(source, signal), kernelsReady(), modelsReady()])
+  const [bytes] = await Promise.all([found(source, signal), kernelsReady(), models.ready()])
   return bytes
 }
 
@@ -29,7 +29,7 @@ async function found(source: ModelSource, signal: AbortSignal | undefined): Prom
   try {
     const received = await read(() => receive(chunks, signal))
     try {
-      await modelsReady()
+      await models.ready()
     } catch (error) {
       kernels.mem_unmap(received)
       throw error

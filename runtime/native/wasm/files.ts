@@ -3,7 +3,5 @@ import type { KernelFiles } from './locate.js'
 /** Where the kernels of each level are: beside the part of the library that this file is in. Tools that bundle programs look for just such expressions, and copy the files. */
 export const FILES: { readonly [Name in Exclude<keyof KernelFiles, 'THREAD'>]?: () => URL } = {
   DEFAULT: () => new URL('./ptlite.wasm', import.meta.url),
-  DEFAULT_MORE: () => new URL('./ptlite-more.wasm', import.meta.url),
   RELAXED: () => new URL('./ptlite-relaxed.wasm', import.meta.url),
-  RELAXED_MORE: () => new URL('./ptlite-relaxed-more.wasm', import.meta.url),
 }

@@ -1,11 +1,5 @@
 import type { CodeTable } from './code-table.js'
 import type { KernelExports } from './exports.js'
-import type { Imports } from './web-assembly.js'
-
-/** What the module with the kernels that are apart is linked to: what those of the first one export (scripts/web/kernels/divide.ts). */
-export function moreImports(exports: KernelExports): Imports {
-  return { env: { memory: exports.memory }, first: exports as unknown as Imports[string] }
-}
 
 /** What `leave` throws: no error that anybody sees. */
 const LEFT = Symbol('left')

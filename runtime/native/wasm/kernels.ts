@@ -9,16 +9,6 @@ import { bufferUpTo, type CompiledModule, webAssembly } from './web-assembly.js'
 
 const ALIGNMENT = 64
 
-/** Kernels in a file that comes when something needs them. */
-export interface OtherKernels {
-  /** Whether a kernel is one of them, and they have not come. */
-  lacks(kernel: number): boolean
-  /** Loads them at once where the host can do that. Throws NATIVE_LIBRARY: for one who can wait where they may come later. */
-  now(): void
-  /** Fulfils once they are there. Rejects with NATIVE_LIBRARY. */
-  later(): Promise<void>
-}
-
 /** One instance of the kernels, with its memory, in which the frame of this thread and all tensors lie. */
 export class Kernels {
   private readonly frame: number
@@ -31,8 +21,6 @@ export class Kernels {
   private readonly writes: number
   /** Why no kernel can run any more. */
   private trap: PtliteError | undefined
-  /** The kernels that are in another file; undefined: all are here. */
-  more: OtherKernels | undefined
 
   private constructor(
     readonly exports: KernelExports,
@@ -74,7 +62,6 @@ export class Kernels {
   launch(host: ArrayBufferView | null): number {
     if (this.trap !== undefined) throw this.trap
     const kernel = i32[0]!
-    this.ensure(kernel)
     if (host === null) return this.run(0)
     const view = new Uint8Array(host.buffer, host.byteOffset, host.byteLength)
     if (kernel === this.reads || kernel === this.writes) return this.copy(kernel === this.reads, view)
@@ -85,11 +72,6 @@ export class Kernels {
     const status = this.run(at)
     view.set(this.bytes.subarray(at, at + view.length))
     return status
-  }
-
-  /** Throws NATIVE_LIBRARY where a kernel is in a file that has to be waited for. */
-  ensure(kernel: number): void {
-    if (this.more?.lacks(kernel) === true) this.more.now()
   }
 
   /** Runs the kernel of the frame at an address. */

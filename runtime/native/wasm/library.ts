@@ -47,12 +47,6 @@ export async function kernelsReady(): Promise<void> {
   }
 }
 
-/** The same for the kernels that are in a second file. */
-export async function moreKernelsReady(): Promise<void> {
-  await kernelsReady()
-  await kernels!.more?.later()
-}
-
 async function load(): Promise<Kernels> {
   const made = await kernelsLater(chooseKernels(source), source)
   // someone may have come first who could not wait

@@ -5,30 +5,14 @@ import { type CompiledModule, webAssembly } from './web-assembly.js'
 
 /**
  * Where the kernels are: the URL of a file, its bytes, the answer to a request for it, a module that was compiled already, or one of these for each level:
- * `DEFAULT` is taken where an engine does not know the instructions of `RELAXED`. Kernels that usual networks do without are in a second file:
- * `DEFAULT_MORE` and `RELAXED_MORE`, which for a URL is that of the first file with `-more` before `.wasm` if it is not said. `THREAD` is the URL of the
- * program of threads.
+ * `DEFAULT` is taken where an engine does not know the instructions of `RELAXED`. `THREAD` is the URL of the program of threads.
  */
 export type KernelSource = KernelFile | KernelFiles
-export type KernelFiles = Partial<Record<WasmLevel | `${WasmLevel}_MORE`, KernelFile>> & { readonly THREAD?: string | URL }
+export type KernelFiles = Partial<Record<WasmLevel, KernelFile>> & { readonly THREAD?: string | URL }
 export type KernelFile = string | URL | Uint8Array | ArrayBuffer | Response | Promise<Response> | CompiledModule
 
 /** The file for this engine. Throws UNSUPPORTED_HOST where it has no vectors of WebAssembly. */
 export function chooseKernels(source: KernelSource | undefined): KernelFile {
-  return chooseBoth(source).first
-}
-
-/** The file with the kernels that are apart from those; undefined where only the first one was given, and not by its URL. */
-export function chooseMore(source: KernelSource | undefined): KernelFile | undefined {
-  return chooseBoth(source).more
-}
-
-interface Both {
-  readonly first: KernelFile
-  readonly more: KernelFile | undefined
-}
-
-function chooseBoth(source: KernelSource | undefined): Both {
   const level = highestWasmLevel()
   if (level === undefined)
     throw new PtliteError(
@@ -37,19 +21,11 @@ function chooseBoth(source: KernelSource | undefined): Both {
         ? 'this program has no WebAssembly, or its Content-Security-Policy has no wasm-unsafe-eval'
         : 'this engine has no vectors of WebAssembly; it takes Chrome 91, Firefox 89, Safari 16.4 or Node 16.4',
     )
-  if (source !== undefined && !isByLevel(source)) return { first: source, more: besides(source) }
-  const at = (wanted: keyof typeof FILES): KernelFile | undefined => (source === undefined ? FILES[wanted]?.() : source[wanted])
-  const chosen = level === 'RELAXED' && at('RELAXED') !== undefined ? level : 'DEFAULT'
-  const first = at(chosen)
-  if (first === undefined) throw new PtliteError('UNSUPPORTED_HOST', 'this engine has no relaxed SIMD; give setKernels a file DEFAULT, too')
-  return { first, more: at(`${chosen}_MORE`) ?? besides(first) }
-}
-
-/** Where the second file is by the URL of the first. */
-function besides(first: KernelFile): KernelFile | undefined {
-  if (!isAddress(first)) return undefined
-  const name = String(first).replace(/\.wasm(?=$|[?#])/, '-more.wasm')
-  return name === String(first) ? undefined : name
+  if (source !== undefined && !isByLevel(source)) return source
+  const at = (wanted: WasmLevel): KernelFile | undefined => (source === undefined ? FILES[wanted]?.() : source[wanted])
+  const file = (level === 'RELAXED' ? at('RELAXED') : undefined) ?? at('DEFAULT')
+  if (file === undefined) throw new PtliteError('UNSUPPORTED_HOST', 'this engine has no relaxed SIMD; give setKernels a file DEFAULT, too')
+  return file
 }
 
 /** Where the program of threads is, if not beside the library. */

@@ -1,6 +1,5 @@
 import { EXPORT, IMPORT } from '../emit/names.js'
 import type { KernelExports } from '../exports.js'
-import { moreImports } from '../imports.js'
 import { bufferUpTo, type Memory, webAssembly } from '../web-assembly.js'
 
 /**
@@ -16,9 +15,6 @@ const SERIAL = 1
 const SLOT = 2
 const BYTES = 3
 const HEAD_BYTES = 16
-
-/** Place of the module with the kernels that are apart, which puts its functions where they belong. */
-export const OF_KERNELS = -1
 
 interface Allocation {
   aligned_alloc(alignment: number, bytes: number): number
@@ -118,10 +114,6 @@ export class CodeReader {
 
   private install(slot: number, bytes: Uint8Array): void {
     const module = new webAssembly!.Module(bytes)
-    if (slot === OF_KERNELS) {
-      new webAssembly!.Instance(module, moreImports(this.exports))
-      return
-    }
     const { exports } = new webAssembly!.Instance(module, { [IMPORT.module]: { [IMPORT.name]: this.memory } })
     const { __indirect_function_table: table } = this.exports
     if (slot >= table.length) table.grow(slot + 1 - table.length)

@@ -1,8 +1,7 @@
-import { PtliteError } from '../../../error.js'
 import type { ThreadExports } from '../exports.js'
 import type { Kernels } from '../kernels.js'
 import type { CompiledModule, Memory } from '../web-assembly.js'
-import { CodeList, OF_KERNELS } from './code-list.js'
+import { CodeList } from './code-list.js'
 import { Helpers } from './helpers.js'
 import { Launchers } from './launchers.js'
 
@@ -57,12 +56,6 @@ export class Crew {
   /** Sets a word of a frame whose kernel may be running. */
   write(frame: Uint8Array, word: number, value: number): void {
     this.launchers.write(frame, word, value)
-  }
-
-  /** All threads are to have a module of kernels that are apart. Throws OUT_OF_MEMORY. */
-  share(module: Uint8Array): void {
-    if (this.code.publish(OF_KERNELS, module) === 0)
-      throw new PtliteError('OUT_OF_MEMORY', `WebAssembly has no memory left for the second file of kernels, of ${module.length} bytes`)
   }
 
   /** Kernels do without helpers that do not come. */

@@ -2,7 +2,6 @@ import { turnOfOthers } from '../../../turn.js'
 import { Kernels } from '../kernels.js'
 import {
   bytesNow,
-  chooseMore,
   compileLater,
   compileNow,
   isAddress,
@@ -12,7 +11,6 @@ import {
   threadsFile,
 } from '../locate.js'
 import type { CompiledModule } from '../web-assembly.js'
-import { MoreKernels } from '../more-kernels.js'
 import { Crew } from './crew.js'
 import { type KernelMemory, newMemory } from './memory.js'
 import { sharedOnTheWay, withSharedMemory } from './shared-import.js'
@@ -72,7 +70,6 @@ function use(kernels: Kernels, module: CompiledModule, { memory, isShared }: Ker
     crew = new Crew(kernels, module, memory!, threadsFile(source))
     crew.want(threads)
   }
-  kernels.more = MoreKernels.of(kernels, module, chooseMore(source), isShared ? (bytes) => crew!.share(bytes) : undefined)
   isLoaded = true
   return kernels
 }
@@ -92,7 +89,6 @@ export const threadsInUse = (): number => (isLoaded && crew === undefined ? 1 : 
 
 /** Runs the kernel of a frame on another thread where there can be one; others have their turn first where there is none. */
 export async function launchElsewhere(kernels: Kernels, frame: Uint8Array): Promise<number> {
-  if (features.threads) kernels.ensure(new Int32Array(frame.buffer, frame.byteOffset, 1)[0]!)
   if (features.threads && crew !== undefined) return crew.launch(frame)
   await turnOfOthers()
   return kernels.launchFrame(frame)

@@ -1,0 +1,16 @@
+/** What a selective build has of the chunks. */
+import * as compiling from '../compiler/functions.js'
+import { compiler } from '../compiler/lazy.js'
+import * as inBackground from '../engine/background/functions.js'
+import * as loading from '../engine/functions.js'
+import { background, models, plans } from '../engine/lazy.js'
+import * as ofPlans from '../engine/plan-functions.js'
+import * as readers from '../formats/codecs.js'
+import { codecs } from '../formats/lazy.js'
+import * as features from '../runtime/features.js'
+
+models.provide(loading)
+codecs.provide(readers)
+if (features.compiler) compiler.provide(compiling)
+if (features.compiler || features.ptlc) plans.provide(ofPlans)
+if (features.background) background.provide(inBackground)

@@ -1,9 +1,10 @@
 /** ptlite: runs PyTorch's models. What the built package imports is library.ts, which has the same in chunks. */
-import '../chunks/all.js'
 import './names.js'
 import './brands.js'
 import './tensor-methods.js'
 import './disposable.js'
+// after what gives tensors their methods
+import '../chunks/all.js'
 export type { ArenaBuffer, ArenaUse, CompileMode, PlanInfo } from '../compiler/index.js'
 export { PtliteError, type ErrorCode } from '../runtime/error.js'
 export { cpu } from './cpu.js'

@@ -1,9 +1,9 @@
 /** What src/index.ts exports, of which each chunk is loaded by the first call of a function in it. */
-import '../chunks/all.js'
 import './names.js'
 import './brands.js'
 import './tensor-methods.js'
 import './disposable.js'
+import '../chunks/all.js'
 import type { Chunk } from '../runtime/chunk.js'
 import type * as whole from './index.js'
 import { eager, extension, inspection, media } from './lazy.js'

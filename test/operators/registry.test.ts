@@ -27,10 +27,9 @@ const schema: OperatorSchema = {
   isVarret: false,
 }
 
-await t.test('the table is sorted, and every operator is found by name', (t) => {
+await t.test('every operator is found by name', (t) => {
   for (let i = 0; i < operatorCount(); i++) {
     const { qualifiedName } = entryAt(i)
-    if (i > 0) t.ok(entryAt(i - 1).qualifiedName < qualifiedName, `order at ${qualifiedName}`)
     t.equal(findOperator(qualifiedName), entryAt(i))
     t.ok(schemaText(qualifiedName, entryAt(i).schema).startsWith(`${qualifiedName}(`))
   }

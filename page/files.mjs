@@ -9,9 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const OTHERS = {
   'ptlite/web.js': 'dist/web.js',
   'ptlite/web/ptlite.wasm': 'dist/web/ptlite.wasm',
-  'ptlite/web/ptlite-more.wasm': 'dist/web/ptlite-more.wasm',
   'ptlite/web/ptlite-relaxed.wasm': 'dist/web/ptlite-relaxed.wasm',
-  'ptlite/web/ptlite-relaxed-more.wasm': 'dist/web/ptlite-relaxed-more.wasm',
   'ptlite/web/thread.js': 'dist/web/thread.js',
   'models/digits.ptl': 'examples/digits/digits.ptl',
   'models/shapes.pt2': 'examples/classify/shapes.pt2',

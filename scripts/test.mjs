@@ -63,9 +63,13 @@ function programOf([room, files]) {
 const rank = ([room]) => FIRST.findIndex((folder) => room.startsWith(folder)) >>> 0
 const programs = [...rooms].sort((a, b) => rank(a) - rank(b)).map(programOf)
 
-const { status } = spawnSync(join(root, 'node_modules/.bin/tap'), ['--node-arg=--enable-source-maps', '--node-arg=--import=./test/support/whole-library.mjs', ...programs], {
-  cwd: root,
-  stdio: 'inherit',
-  env: { ...process.env, PTLITE_TEST_BUNDLES: bundles },
-})
+const { status } = spawnSync(
+  join(root, 'node_modules/.bin/tap'),
+  ['--node-arg=--enable-source-maps', '--node-arg=--import=./test/support/whole-library.mjs', ...programs],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, PTLITE_TEST_BUNDLES: bundles },
+  },
+)
 process.exit(status ?? 1)

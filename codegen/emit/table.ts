@@ -11,7 +11,10 @@ const FOLDER = 'runtime/operators/table/generated'
 /** The operator table: the files of each of its parts, which are in chunks of their own. There are none of a part without operators but the first. */
 export function emitTables(operators: readonly Operator[], options: BuildOptions): [string, string][] {
   const [first, ...others] = TABLES.map((table) => operators.filter((o) => tableOf(o, options) === table)) as [Operator[], ...Operator[][]]
-  const counts = others.map((some, i) => `/** How many operators are in the table of this name. */\nexport const ${TABLES[i + 1]!}Operators: number = ${some.length}\n`)
+  const counts = others.map(
+    (some, i) =>
+      `/** How many operators are in the table of this name. */\nexport const ${TABLES[i + 1]!}Operators: number = ${some.length}\n`,
+  )
   const known = new Set(wrappersOf(first, options))
   const files: [string, string][] = [
     [`${FOLDER}/boxed.ts`, emitBoxed(first, options)],

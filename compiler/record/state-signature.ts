@@ -1,7 +1,16 @@
 import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { type Container, CustomObject, Device, type DictKey, isContainer, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import {
+  type Container,
+  CustomObject,
+  Device,
+  type DictKey,
+  isContainer,
+  ScriptObject,
+  Tuple,
+  type Value,
+} from '../../runtime/tensor/value.js'
 import { fitsTensor, tensorShape, type TensorShape } from './signature.js'
 import { tensorText } from './signature-text.js'
 

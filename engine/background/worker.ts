@@ -1,7 +1,15 @@
 import '../../chunks/all.js'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { callAndCompile, letGoOfSources, newSharedConstants } from '../../compiler/functions.js'
-import { type MadePlan, type Origin, type Outcome, type PassOptions, type PlanInfo, type SharedConstants, TieredModule } from '../../compiler/index.js'
+import {
+  type MadePlan,
+  type Origin,
+  type Outcome,
+  type PassOptions,
+  type PlanInfo,
+  type SharedConstants,
+  TieredModule,
+} from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
 import { withinLimits } from '../../runtime/native/budget.js'
 import { ScriptModule } from '../../interpreter/script-module.js'

@@ -54,11 +54,14 @@ const BARREL = /operators\/\w+\/index\.ts$|generated\/(dispatch|kernels)\.ts$/
  * The chunk of each file: the first one whose entry comes to it, so that a chunk imports none but those that were loaded before. Which files an
  * entry comes to is for the bundler to say, which leaves out what is never used; a file counts with all that it exports, since other chunks may use that.
  */
-export async function placeFiles(sources: Sources, entries: Readonly<Record<string, readonly string[]>>): Promise<ReadonlyMap<string, string>> {
+export async function placeFiles(
+  sources: Sources,
+  entries: Readonly<Record<string, readonly string[]>>,
+): Promise<ReadonlyMap<string, string>> {
   const places = new Map<string, string>()
   for (const [name, files] of Object.entries(entries)) {
     const found = new Set(files)
-    for (let count = 0; count < found.size; ) {
+    for (let count = 0; count < found.size;) {
       count = found.size
       for (const file of await filesOf(sources, [...found])) if (!BARREL.test(file) || places.has(file)) found.add(file)
     }
@@ -72,7 +75,14 @@ async function filesOf(sources: Sources, entries: readonly string[]): Promise<st
   const { metafile } = await build({
     ...{ absWorkingDir: sources.root, outfile: 'chunk.js', write: false, metafile: true, logLevel: 'error' },
     ...{ bundle: true, format: 'esm', platform: 'node', treeShaking: true, external: ['./decoders.cjs'] },
-    stdin: { contents: entries.filter((file) => file.endsWith('.ts')).map((file, i) => `export * as file${i} from './${file.replace(/\.ts$/, '.js')}'\n`).join(''), resolveDir: sources.root, sourcefile: 'entry.ts' },
+    stdin: {
+      contents: entries
+        .filter((file) => file.endsWith('.ts'))
+        .map((file, i) => `export * as file${i} from './${file.replace(/\.ts$/, '.js')}'\n`)
+        .join(''),
+      resolveDir: sources.root,
+      sourcefile: 'entry.ts',
+    },
     plugins: [
       {
         name: 'sources',
@@ -109,7 +119,12 @@ export function typescript(sources: Sources, target: string): Plugin {
     resolveId: (specifier, importer) => (importer === undefined ? null : resolve(sources, specifier, importer)),
     async transform(code, id) {
       if (!id.endsWith('.ts')) return null
-      const { code: text, map } = await transform(sources.withGlobals?.(code, relative(sources.root, id)) ?? code, { loader: 'ts', target, sourcefile: id, sourcemap: true })
+      const { code: text, map } = await transform(sources.withGlobals?.(code, relative(sources.root, id)) ?? code, {
+        loader: 'ts',
+        target,
+        sourcefile: id,
+        sourcemap: true,
+      })
       return { code: text, map }
     },
   }

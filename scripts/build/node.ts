@@ -32,7 +32,14 @@ const bundle = await rollup({
   },
 })
 const { output } = await bundle.write({
-  ...{ dir: out, format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs', sourcemap: true, sourcemapExcludeSources: true },
+  ...{
+    dir: out,
+    format: 'cjs',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name].cjs',
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+  },
   ...{ freeze: false, generatedCode: 'es2015', minifyInternalExports: true, hoistTransitiveImports: false, externalLiveBindings: false },
   esModule: false,
   manualChunks: (id) => places.get(relative(root, id)) ?? null,
@@ -50,7 +57,11 @@ await build({
 })
 rmSync(`${out}/.cache`, { recursive: true, force: true })
 const load = (name: string): string => `require("./load.cjs").load("./${name}.cjs")`
-for (const [name, chunk] of [['index', 'library'], ['worker', 'background-thread'], ['cli', 'command-line']] as const)
+for (const [name, chunk] of [
+  ['index', 'library'],
+  ['worker', 'background-thread'],
+  ['cli', 'command-line'],
+] as const)
   writeFileSync(`${out}/${name}.cjs`, `module.exports=${load(chunk)};\n`)
 // what `import` loads is the same instance
 const library = output.find((file) => file.type === 'chunk' && file.name === 'library')

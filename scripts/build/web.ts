@@ -19,7 +19,11 @@ const sources: Sources = {
   isActing: (file) => ACTING.has(file) || file.startsWith('chunks/') || file === 'web/chunk-loader.ts',
 }
 const { library, ...others } = CHUNKS
-const places = await placeFiles(sources, { library: ['web/index.ts', ...library, ...GLOBALS], ...others, cache: ['web/names-ready.ts', 'web/cache/compiled.ts'] })
+const places = await placeFiles(sources, {
+  library: ['web/index.ts', ...library, ...GLOBALS],
+  ...others,
+  cache: ['web/names-ready.ts', 'web/cache/compiled.ts'],
+})
 
 const bundle = await rollup({
   input: { web: `${root}/web/index.ts` },

@@ -1,5 +1,5 @@
 // Loads the parts of the built package as Node's require does, but with the code that V8 compiled of them in an earlier process: reading that
-// takes a third of the time. A file of the package by itself, which the parts come through (scripts/parts/build.ts).
+// takes a third of the time. A file of the package by itself, which the parts come through (scripts/build/node.ts).
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInThisContext, Script } from 'node:vm'

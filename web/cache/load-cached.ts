@@ -110,7 +110,7 @@ async function fromCache(
 ): Promise<Module | undefined> {
   try {
     const source = models().openSource(await atHand(kept, signal))
-    if ((sumOf(source)) !== kept.headers.get(SUM)) {
+    if (sumOf(source) !== kept.headers.get(SUM)) {
       source.close()
       return undefined
     }

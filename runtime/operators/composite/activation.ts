@@ -8,7 +8,6 @@ import { cloneOf, laidOutLike } from '../support/copy.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
-
 export function relu6(self: Tensor): Tensor {
   return at.hardtanh(self, 0, 6)
 }

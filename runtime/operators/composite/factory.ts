@@ -13,7 +13,6 @@ import { checkStridedLayout } from './convert.js'
 
 /** Operators that make tensors from sizes and numbers. The default dtype is float32. */
 
-
 export function checkSizes(size: readonly number[]): void {
   check(
     size.every((n) => n >= 0),

@@ -11,7 +11,6 @@ import { widened } from './rnn-precision.js'
  * Parameters come layer by layer, direction by direction: w_ih, w_hh, then b_ih and b_hh, then w_hr of a projection.
  */
 
-
 /** The parameters of each layer and direction. Throws INVALID_ARGUMENT for a number of tensors that does not fit. */
 function denseWeights(kind: number, params: readonly Tensor[], hasBiases: boolean, count: number, projected: boolean): LayerWeights[] {
   const each = 2 + (hasBiases ? 2 : 0) + (projected ? 1 : 0)

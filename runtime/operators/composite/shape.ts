@@ -15,7 +15,6 @@ import { repeat } from './repeat.js'
 
 /** Operators that rearrange or repeat elements into new memory. */
 
-
 export function fliplr(self: Tensor): Tensor {
   check(self.shape.length >= 2, () => `fliplr expects at least two dimensions, found shape [${self.shape.join(', ')}]`)
   return flip(self, [1])

@@ -23,7 +23,6 @@ export interface RealArithmetic {
   readonly div: (a: Operand, b: Operand, out?: Tensor) => Tensor
 }
 
-
 /** The operand in the precision of `type`: complex tensors and numbers as tensors of it, other tensors as reals of half its size; other numbers stay. */
 function inPrecision(x: AnyOperand, type: DType): Operand {
   if (x instanceof Complex) return tensorOf(x, type)

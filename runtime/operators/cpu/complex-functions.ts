@@ -13,7 +13,6 @@ import { expandTo } from '../support/make.js'
 
 /** Functions of complex numbers that are more than arithmetic on their parts. */
 
-
 function emptyComplex(shape: readonly number[], type: DType): Tensor {
   return viewAsComplex(empty([...shape, 2], realOf(type)))
 }

@@ -7,7 +7,6 @@ import { wrapDim } from '../../tensor/shape.js'
 import { narrow, transpose } from '../../tensor/view.js'
 import { castTo, cloneOf, contiguousOf, laidOut } from '../support/copy.js'
 
-
 /** at::native::fft_norm_mode: what the result is divided by. */
 const Norm = { none: 0, rootOfN: 1, n: 2 } as const
 

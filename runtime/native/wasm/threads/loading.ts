@@ -1,15 +1,6 @@
 import { turnOfOthers } from '../../../turn.js'
 import { Kernels } from '../kernels.js'
-import {
-  bytesNow,
-  compileLater,
-  compileNow,
-  isAddress,
-  isCompiled,
-  type KernelFile,
-  type KernelSource,
-  threadsFile,
-} from '../locate.js'
+import { bytesNow, compileLater, compileNow, isAddress, isCompiled, type KernelFile, type KernelSource, threadsFile } from '../locate.js'
 import type { CompiledModule } from '../web-assembly.js'
 import { Crew } from './crew.js'
 import { type KernelMemory, newMemory } from './memory.js'

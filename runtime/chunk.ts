@@ -48,7 +48,8 @@ export function chunk<Functions extends object>(name: ChunkName): Chunk<Function
   let loading: Promise<void> | undefined
   const get = (): Functions => {
     if (functions === undefined) loader.now(name)
-    return functions!
+    if (functions === undefined) throw new PtliteError('INTERNAL', `chunks/${name} has not provided its functions`)
+    return functions
   }
   const made = Object.assign(get, {
     provide(given: Functions): void {

@@ -1,4 +1,4 @@
-// Bytes of what a user loads: the JavaScript of the package in dist that importing it takes, then a first call, a first MobileNetV2 (loaded and
+// Bytes of what a user loads, and fails where that is over its budget: the JavaScript of the package in dist that importing it takes, then a first call, a first MobileNetV2 (loaded and
 // called three times, which compiles it), all there is, and the kernel library.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { Session } from 'node:inspector'
@@ -15,13 +15,20 @@ session.on('Debugger.scriptParsed', ({ params: { url } }) => {
 })
 session.post('Debugger.enable')
 
+/** Gzipped kB that a program may load. */
+const BUDGETS = { 'loaded by import': 60, '... and MobileNetV2, interpreted': 160 }
+/** What a change may add before anybody has to look at it. */
+const AIR = 1.05
+
 const kB = (bytes) => `${(bytes / 1000).toFixed(1).padStart(9)} kB`
 function report(title, files) {
   const contents = files.map((name) => readFileSync(new URL(name, dist)))
-  const sum = (size) => kB(contents.reduce((bytes, content) => bytes + size(content), 0))
-  console.log(
-    `${title.padEnd(34)} ${sum(({ length }) => length)}, gzipped ${sum((content) => gzipSync(content, { level: 9 }).length)}  ${files.join(' ')}`,
-  )
+  const sum = (size) => contents.reduce((bytes, content) => bytes + size(content), 0)
+  const gzipped = sum((content) => gzipSync(content, { level: 9 }).length)
+  console.log(`${title.padEnd(34)} ${kB(sum(({ length }) => length))}, gzipped ${kB(gzipped)}  ${files.join(' ')}`)
+  if (gzipped <= 1000 * AIR * (BUDGETS[title] ?? Infinity)) return
+  console.error(`${title}: over the budget of ${BUDGETS[title]} kB`)
+  process.exitCode = 1
 }
 
 const { callOperator, loadModule, tensor } = await import(new URL('index.js', dist).href)

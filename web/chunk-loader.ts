@@ -31,8 +31,29 @@ export async function loadChunks(): Promise<void> {
   await Promise.all((Object.keys(LOADERS) as ChunkName[]).map(loadChunk))
 }
 
+interface NodeModules {
+  createRequire(url: string): (file: string) => unknown
+}
+
+/** Loads modules at once: of versions of Node that can. */
+function requireOfNode(): ((file: string) => unknown) | undefined {
+  const { process } = globalThis as unknown as {
+    readonly process?: {
+      readonly features?: { readonly require_module?: boolean }
+      getBuiltinModule?(name: string): NodeModules | undefined
+    }
+  }
+  if (process?.features?.require_module !== true || !import.meta.url.startsWith('file:')) return undefined
+  return process.getBuiltinModule?.('module')?.createRequire(import.meta.url)
+}
+
 setChunkLoader({
   now(name) {
+    const require = requireOfNode()
+    if (require !== undefined) {
+      require(`./${name}.js`)
+      return
+    }
     throw new PtliteError(
       'NATIVE_LIBRARY',
       `this needs a part of ptlite that has not been loaded yet (${name}.js): \`await ready()\` of 'ptlite/web' first, or \`await ready({ for: [...] })\` with the names of the operators and functions that are called outside of models`,

@@ -86,8 +86,8 @@ async function filesOf(sources: Sources, entries: readonly string[]): Promise<st
     plugins: [
       {
         name: 'sources',
-        setup({ onResolve }) {
-          onResolve({ filter: /./ }, ({ path, importer, resolveDir, kind }) => {
+        setup(builder) {
+          builder.onResolve({ filter: /./ }, ({ path, importer, resolveDir, kind }) => {
             // waited for, as chunks are
             if (kind === 'dynamic-import') return { path, external: true }
             const file = resolve(sources, path, importer.startsWith('/') ? importer : `${resolveDir}/${importer}`)

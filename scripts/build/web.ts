@@ -58,8 +58,8 @@ await build({
   plugins: [
     {
       name: 'the library',
-      setup({ onResolve }) {
-        onResolve({ filter: /\/index\.js$/ }, ({ importer }) =>
+      setup(builder) {
+        builder.onResolve({ filter: /\/index\.js$/ }, ({ importer }) =>
           relative(root, importer).startsWith('web/worker/') ? { path: '../web.js', external: true } : undefined,
         )
       },

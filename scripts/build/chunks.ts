@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { build, transform, type TransformOptions } from 'esbuild'
 import type { OutputAsset, OutputChunk, Plugin } from 'rollup'
 
-/** The entries of chunks, in the order in which programs come to load them; 'library' is what importing the package loads. */
+/** The entries of chunks, in the order in which programs come to load them; importing the package loads the first one. */
 export const CHUNKS = {
-  library: ['src/library.ts'],
+  tensors: ['src/library.ts'],
   operators: ['chunks/operators.ts'],
   model: ['chunks/model.ts'],
   'more-operators': ['chunks/more-operators.ts'],

@@ -23,7 +23,7 @@ const places = await placeFiles(sources, entries)
 // files of chunks that there were before
 for (const name of readdirSync(out)) if (/\.cjs(\.map)?$/.test(name) && !name.startsWith('decoders')) rmSync(`${out}/${name}`)
 const bundle = await rollup({
-  input: Object.fromEntries(Object.entries(entries).map(([name, [file]]) => [name, `${root}/${file}`])),
+  input: Object.fromEntries(Object.entries(entries).map(([name, [file]]) => [name === 'tensors' ? 'library' : name, `${root}/${file}`])),
   external: [/^node:/, './decoders.cjs', /\/decoders\.js$/],
   plugins: [typescript(sources, 'node20'), minified({ format: 'cjs', target: 'node20' })],
   treeshake: { moduleSideEffects: (id) => sources.isActing(relative(root, id)) },

@@ -18,9 +18,9 @@ const sources: Sources = {
   withGlobals: (text, file) => withGlobals(root, text, file),
   isActing: (file) => ACTING.has(file) || file.startsWith('chunks/') || file === 'web/chunk-loader.ts',
 }
-const { library, ...others } = CHUNKS
+const { tensors, ...others } = CHUNKS
 const places = await placeFiles(sources, {
-  library: ['web/index.ts', ...library, ...GLOBALS],
+  tensors: ['web/index.ts', ...tensors, ...GLOBALS],
   ...others,
   cache: ['web/names-ready.ts', 'web/cache/compiled.ts'],
 })

@@ -43,7 +43,7 @@ t.test('a process keeps the code that it compiled, and the next one runs that', 
   t.equal(run(folder), RESULT)
   const files = kept(join(folder, '.cache'))
   const parts = files.map((path) => /([a-z-]+)\.cjs-\d+$/.exec(path)![1]!)
-  for (const part of ['runtime', 'operators']) t.ok(parts.includes(part), part)
+  for (const part of ['tensors', 'operators']) t.ok(parts.includes(part), part)
   t.ok(
     files.every((path) => path.includes(`${process.version}-${process.arch}/`)),
     'for Node of this version and processor alone',

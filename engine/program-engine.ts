@@ -18,6 +18,7 @@ import { Lifetime } from './lifetime.js'
 import { sameState } from './module-state.js'
 import type { LoadOptions } from './options.js'
 import { passOptions } from './pass-options.js'
+import * as features from '../runtime/features.js'
 
 /** Bytes of weights up to which `compile` works on the calling thread, which takes less time than to start another. */
 const MOST_COMPILED_HERE = 1 << 16
@@ -125,6 +126,7 @@ export class ProgramEngine extends InterpretingEngine {
 
   /** What runs the module in another thread; null where the build has none, and for operators that were registered in this one. */
   private besideThisThread(): BackgroundInterpreter | null {
+    if (!features.background) return null
     this.isBoundHere ??= this.script.functions.some(({ operators }) => operators.some(({ entry }) => (entry?.source ?? null) !== null))
     if (!this.isBoundHere) this.background ??= background().interpretInBackground(this.script, this.passes)
     return this.background ?? null

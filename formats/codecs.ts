@@ -1,8 +1,10 @@
 import * as features from '../runtime/features.js'
 import { absentReader } from './absent.js'
 import { read as ff } from './ff/read.js'
+import { writeFf as writeFlatbuffer } from './ff/write.js'
 import { read as pt2 } from './pt2/read.js'
 import { read as pte } from './pte/read.js'
+import { writePtl as writeZip } from './ptl/write.js'
 import { read as torchscript } from './torchscript/read.js'
 
 /* What the chunk of formats gives. */
@@ -11,5 +13,5 @@ export const readFf: typeof ff = features.ff ? ff : () => absentReader('.ff')
 export const readPt2: typeof pt2 = features.pt2 ? pt2 : () => absentReader('.pt2')
 export const readPte: typeof pte = features.pte ? pte : () => absentReader('.pte')
 export const readTorchscript: typeof torchscript = features.torchscript ? torchscript : () => absentReader('.pt')
-export { writeFf } from './ff/write.js'
-export { writePtl } from './ptl/write.js'
+export const writeFf: typeof writeFlatbuffer = features.writers ? writeFlatbuffer : () => absentReader('.ff')
+export const writePtl: typeof writeZip = features.writers ? writeZip : () => absentReader('.ptl')

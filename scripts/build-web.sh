@@ -45,6 +45,6 @@ for level in "${levels[@]}"; do
   rm -f "$log"
   cmake --build "$folder" --parallel "${PTLITE_BUILD_JOBS:-$(nproc)}" -- ${PTLITE_BUILD_FLAGS:-}
   # a new file and a rename, so that whoever reads the old one has all of it
-  cp "$folder/ptlite.wasm" "dist/web/.$name.wasm.new"
+  npx tsx scripts/build/own-memory.ts "$folder/ptlite.wasm" "dist/web/.$name.wasm.new"
   mv "dist/web/.$name.wasm.new" "dist/web/$name.wasm"
 done

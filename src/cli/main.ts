@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { runCommandLine } from './command-line.js'
 import { endWithStreams } from './streams.js'
 

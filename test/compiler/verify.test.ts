@@ -14,7 +14,7 @@ t.test('broken graphs are found', (t) => {
   const row = (call: string): string => `input %0: float32[4, 4] @0\n%1: float32[4, 4] @1 = ${call}\nreturn %1\n`
   wrong(row('linear(input=%0)'), /linear needs field weight/)
   wrong(row('linear(input=%0, weight=%0, wieght=%0)'), /linear has no field wieght/)
-  wrong(row('linear(input=%0, weight=3)'), /expected a value/)
+  wrong(row('linear(input=%0, weight=3)'), /expected a weight/)
   wrong(row('linear(input=%0, weight=%0, form="sparse")'), /expected one of "dense"/)
   wrong(row('linear(input=%0, weight=%0, clamp=[0.])'), /a smallest and a largest number/)
   wrong(row('linear(input=%0, weight=%1)'), /used before it is defined/)

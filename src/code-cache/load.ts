@@ -2,7 +2,7 @@
 // takes a third of the time. A file of the package by itself, which the parts come through (scripts/build/node.ts).
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { runInThisContext, Script } from 'node:vm'
+import { constants, runInThisContext, Script, type ScriptOptions } from 'node:vm'
 import type { Compiled } from './save.js'
 
 /** Names the contents of all chunks; the build puts its value here. */
@@ -18,6 +18,9 @@ const loaded = new Map<string, object>()
 const compiled: Compiled[] = []
 /** Not so where a test runner has the package in a context of its own, whose classes its code is to use. */
 const isMainRealm = runInThisContext('Array') === Array
+/** For `import()` in chunks; versions of Node that lack it compile without a cache. */
+const importModuleDynamically = (constants as typeof constants | undefined)?.USE_MAIN_CONTEXT_DEFAULT_LOADER
+const isCompiled = isMainRealm && importModuleDynamically !== undefined
 /** Where compiled code is kept; null where it is not. */
 let folder = cacheFolder()
 let isSaved = true
@@ -30,7 +33,7 @@ export function load(file: string): unknown {
   let exports = loaded.get(file)
   if (exports === undefined) {
     const path = join(__dirname, file)
-    const run = isMainRealm ? (compile(path, file).runInThisContext() as Wrapper) : compileHere(path)
+    const run = isCompiled ? (compile(path, file).runInThisContext() as Wrapper) : compileHere(path)
     run((exports = {}), (id) => (id.startsWith('./') ? load(id) : require(id)), path)
     // parts do not need each other in circles
     loaded.set(file, exports)
@@ -41,7 +44,7 @@ export function load(file: string): unknown {
 function cacheFolder(): string | null {
   const { PTLITE_CODE_CACHE: chosen, NODE_V8_COVERAGE: coverage } = process.env
   // cached code is not counted as covered
-  if (chosen === '0' || coverage || !isMainRealm) return null
+  if (chosen === '0' || coverage || !isCompiled) return null
   // V8 takes code of another processor for its own, and dies of it
   return join(chosen || join(__dirname, '.cache'), `${BUILD}-${process.version}-${process.arch}`)
 }
@@ -54,11 +57,12 @@ function compileHere(path: string): Wrapper {
 
 function compile(path: string, file: string): Script {
   const source = `(function (exports, require, __filename) {\n${readFileSync(path, 'utf8')}\n})`
-  if (folder === null) return new Script(source, { filename: path, lineOffset: -1 })
+  const options: ScriptOptions = { filename: path, lineOffset: -1, importModuleDynamically: importModuleDynamically! }
+  if (folder === null) return new Script(source, options)
   // V8 compares the length of the source alone
   const { mtimeMs } = statSync(path)
   const name = `${file}-${Math.floor(mtimeMs / 1000)}`
-  const read = (): Script => new Script(source, { filename: path, lineOffset: -1, cachedData: cached(name) })
+  const read = (): Script => new Script(source, { ...options, cachedData: cached(name) })
   let script = read()
   if (script.cachedDataRejected === true && compiled.length === 0) {
     // by a process with other flags

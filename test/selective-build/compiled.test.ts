@@ -40,11 +40,9 @@ t.test('a build for it has neither interpreter nor operators', async (t) => {
   t.equal(status, 0, stderr)
   t.match(stdout, new RegExp(`level ${cpu.currentLevel()}: 1 runs give the same bits as the whole runtime`))
   const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as {
-    operators: Record<string, unknown>
     files: Record<string, number>
     javascript: { after: number }
   }
-  t.strictSame(report.operators, {})
   t.notOk(Object.keys(report.files).some((file) => /interpreter\/execute|module\/ptl|operators\/generated\/table/.test(file)))
   t.ok(report.javascript.after < 110_000, `${report.javascript.after} bytes of JavaScript`)
 
@@ -56,6 +54,6 @@ t.test('a build for it has neither interpreter nor operators', async (t) => {
   t.throws(() => compiled.forward(ptlite.tensor([1, 2, 3, 4, 5, 6], [2, 3])), { code: 'INVALID_ARGUMENT', message: /compiled for forward/ })
   await t.rejects(ptlite.loadModule(fixturePath('linear.ptl')), {
     code: 'UNSUPPORTED_FILE',
-    message: /the interpreter is not in this build, which runs \.ptlc files/,
+    message: /the interpreter is not in this build/,
   })
 })

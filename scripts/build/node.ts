@@ -25,7 +25,11 @@ for (const name of readdirSync(out)) if (/\.cjs(\.map)?$/.test(name) && !name.st
 const bundle = await rollup({
   input: Object.fromEntries(Object.entries(entries).map(([name, [file]]) => [name === 'tensors' ? 'library' : name, `${root}/${file}`])),
   external: [/^node:/, './decoders.cjs', /\/decoders\.js$/],
-  plugins: [typescript(sources, 'node20'), minified({ format: 'cjs', target: 'node20' })],
+  plugins: [
+    typescript(sources, 'node20'),
+    { name: 'dynamic imports', renderDynamicImport: () => ({ left: 'require("./import.cjs")(', right: ')' }) },
+    minified({ format: 'cjs', target: 'node20' }),
+  ],
   treeshake: { moduleSideEffects: (id) => sources.isActing(relative(root, id)) },
   onwarn(warning, warn) {
     if (warning.code !== 'CIRCULAR_DEPENDENCY') warn(warning)

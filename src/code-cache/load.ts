@@ -2,7 +2,7 @@
 // takes a third of the time. A file of the package by itself, which the parts come through (scripts/build/node.ts).
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { constants, runInThisContext, Script, type ScriptOptions } from 'node:vm'
+import { runInThisContext, Script } from 'node:vm'
 import type { Compiled } from './save.js'
 
 /** Names the contents of all chunks; the build puts its value here. */
@@ -18,9 +18,6 @@ const loaded = new Map<string, object>()
 const compiled: Compiled[] = []
 /** Not so where a test runner has the package in a context of its own, whose classes its code is to use. */
 const isMainRealm = runInThisContext('Array') === Array
-/** For `import()` in chunks; versions of Node that lack it compile without a cache. */
-const importModuleDynamically = (constants as typeof constants | undefined)?.USE_MAIN_CONTEXT_DEFAULT_LOADER
-const isCompiled = isMainRealm && importModuleDynamically !== undefined
 /** Where compiled code is kept; null where it is not. */
 let folder = cacheFolder()
 let isSaved = true
@@ -33,18 +30,24 @@ export function load(file: string): unknown {
   let exports = loaded.get(file)
   if (exports === undefined) {
     const path = join(__dirname, file)
-    const run = isCompiled ? (compile(path, file).runInThisContext() as Wrapper) : compileHere(path)
-    run((exports = {}), (id) => (id.startsWith('./') ? load(id) : require(id)), path)
+    const run = isMainRealm ? (compile(path, file).runInThisContext() as Wrapper) : compileHere(path)
+    run((exports = {}), requireIn, path)
     // parts do not need each other in circles
     loaded.set(file, exports)
   }
   return exports
 }
 
+/** What code of a chunk calls as `require`; the build has './import.cjs' in the place of `import()`, which compiled code that is kept knows nothing of. */
+function requireIn(id: string): unknown {
+  if (id === './import.cjs') return (specifier: string) => import(specifier)
+  return id.startsWith('./') ? load(id) : require(id)
+}
+
 function cacheFolder(): string | null {
   const { PTLITE_CODE_CACHE: chosen, NODE_V8_COVERAGE: coverage } = process.env
   // cached code is not counted as covered
-  if (chosen === '0' || coverage || !isCompiled) return null
+  if (chosen === '0' || coverage || !isMainRealm) return null
   // V8 takes code of another processor for its own, and dies of it
   return join(chosen || join(__dirname, '.cache'), `${BUILD}-${process.version}-${process.arch}`)
 }
@@ -57,12 +60,11 @@ function compileHere(path: string): Wrapper {
 
 function compile(path: string, file: string): Script {
   const source = `(function (exports, require, __filename) {\n${readFileSync(path, 'utf8')}\n})`
-  const options: ScriptOptions = { filename: path, lineOffset: -1, importModuleDynamically: importModuleDynamically! }
-  if (folder === null) return new Script(source, options)
+  if (folder === null) return new Script(source, { filename: path, lineOffset: -1 })
   // V8 compares the length of the source alone
   const { mtimeMs } = statSync(path)
   const name = `${file}-${Math.floor(mtimeMs / 1000)}`
-  const read = (): Script => new Script(source, { ...options, cachedData: cached(name) })
+  const read = (): Script => new Script(source, { filename: path, lineOffset: -1, cachedData: cached(name) })
   let script = read()
   if (script.cachedDataRejected === true && compiled.length === 0) {
     // by a process with other flags

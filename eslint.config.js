@@ -27,7 +27,10 @@ export default tseslint.config(
       'no-console': 'off',
     },
   },
-  { files: ['{runtime,program,formats,engine,interpreter,compiler,media}/**/*.ts', 'src/*.ts'], rules: { 'no-console': ['error', { allow: ['warn'] }] } },
+  {
+    files: ['{runtime,program,formats,engine,interpreter,compiler,media}/**/*.ts', 'src/*.ts'],
+    rules: { 'no-console': ['error', { allow: ['warn'] }] },
+  },
   {
     files: ['test/**/*.ts', 'serve/test/**/*.ts'],
     rules: {

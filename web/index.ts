@@ -1,4 +1,6 @@
 /** ptlite in browsers: the library of src/index.ts over kernels of WebAssembly. */
+// next to nothing here: what cannot be compiled is interpreted in the thread of the caller
+import '../chunks/background.js'
 export * from '../src/index.js'
 export { codeReady, setKernels } from '../runtime/native/wasm/library.js'
 export { clearCache, loadCached, type CachedOptions, type CacheLike } from './cache/load-cached.js'

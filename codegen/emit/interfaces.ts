@@ -3,7 +3,6 @@ import type { BuildOptions } from '../options.js'
 import { banner, OPERATOR_INPUTS, typeImports } from './file.js'
 import { nativeType } from './signature.js'
 
-
 /** runtime/operators/support/generated/interfaces.ts: the types of each backend's native functions. */
 export function emitInterfaces(operators: readonly Operator[], options: BuildOptions): string {
   const sections = modulesOf(options).map(

@@ -24,8 +24,10 @@ const places = await placeFiles(sources, entries)
 for (const name of readdirSync(out)) if (/\.cjs(\.map)?$/.test(name) && !name.startsWith('decoders')) rmSync(`${out}/${name}`)
 const bundle = await rollup({
   input: Object.fromEntries(Object.entries(entries).map(([name, [file]]) => [name === 'tensors' ? 'library' : name, `${root}/${file}`])),
-  external: [/^node:/, './decoders.cjs', /\/decoders\.js$/],
+  external: [/^node:/],
   plugins: [
+    // a bundle of its own, as what it is made of is CommonJS
+    { name: 'decoders', resolveId: (specifier) => (specifier.endsWith('/decoders.js') ? { id: './decoders.cjs', external: true } : null) },
     typescript(sources, 'node20'),
     { name: 'dynamic imports', renderDynamicImport: () => ({ left: 'require("./import.cjs")(', right: ')' }) },
     minified({ format: 'cjs', target: 'node20' }),

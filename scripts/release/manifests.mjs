@@ -33,6 +33,7 @@ const libraries = () => Object.fromEntries(PUBLISHED.map(({ name }) => [`@ptlite
 
 /** Folders of sources that a selective build is made from, with what is generated. */
 export const SOURCES = [
+  'chunks',
   'codegen',
   'compiler',
   'engine',

@@ -5,6 +5,7 @@ import { moreOperators } from '../runtime/operators/table/lookup.js'
 import * as extending from '../src/extension.js'
 import { extension } from '../src/lazy.js'
 import { OperatorTable } from '../runtime/operators/table/operator-table.js'
+import { decoderOf } from '../runtime/operators/table/schema-decoder.js'
 
 extension.provide(extending)
-moreOperators.provide(new OperatorTable({ table, functions, schemas }))
+moreOperators.provide(new OperatorTable({ table, functions, schemaAt: decoderOf(schemas) }))

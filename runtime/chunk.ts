@@ -18,8 +18,8 @@ export interface ChunkLoader {
 /** undefined where nothing has to be waited for. */
 export type Waiting = Promise<void> | undefined
 
-/** Some have functions of several kinds. */
-const chunks = new Map<ChunkName, Chunk<never>>()
+const provided = new Set<ChunkName>()
+const loading = new Map<ChunkName, Promise<void>>()
 let loader: ChunkLoader = {
   now(name) {
     throw new PtliteError('INTERNAL', `chunks/${name} was not imported`)
@@ -31,50 +31,59 @@ export function setChunkLoader(other: ChunkLoader): void {
   loader = other
 }
 
+/** Whether nothing has to be waited for before a chunk is called. */
+function isCallable(name: ChunkName): boolean {
+  return provided.has(name) || loader.later === undefined
+}
+
+/** Waits for a chunk where it cannot be loaded in the middle of a call. */
+export function chunkReady(name: ChunkName): Waiting {
+  if (isCallable(name)) return undefined
+  let started = loading.get(name)
+  if (started === undefined) {
+    started = loader.later!(name).catch((error: unknown) => {
+      // the network may be there next time
+      loading.delete(name)
+      throw error
+    })
+    loading.set(name, started)
+  }
+  return started
+}
+
 /** Gives the functions of a chunk, which is loaded for that where it has to be. */
 export interface Chunk<Functions> {
   (): Functions
   /** To be called by the chunk when it is loaded. */
   provide(functions: Functions): void
-  /** Whether it can be called now; where it has to be waited for, it is being loaded from now on. */
+  /** Whether it can be called now. */
+  isCallable(): boolean
+  /** The same; where it has to be waited for, it is being loaded from now on. */
   atHand(): boolean
-  /** Waits for the chunk where it cannot be loaded in the middle of a call. */
+  /** As chunkReady. */
   ready(): Waiting
 }
 
-/** A chunk, of which there is one with each name. */
+/** Functions of a chunk, which may have several kinds of them. */
 export function chunk<Functions extends object>(name: ChunkName): Chunk<Functions> {
   let functions: Functions | undefined
-  let loading: Promise<void> | undefined
   const get = (): Functions => {
     if (functions === undefined) loader.now(name)
     if (functions === undefined) throw new PtliteError('INTERNAL', `chunks/${name} has not provided its functions`)
     return functions
   }
-  const made = Object.assign(get, {
+  return Object.assign(get, {
     provide(given: Functions): void {
       functions = given
+      provided.add(name)
     },
+    isCallable: () => isCallable(name),
     atHand(): boolean {
-      const waiting = made.ready()
+      const waiting = chunkReady(name)
       // who needs it waits for it, and is told why it cannot be loaded
       waiting?.catch(() => undefined)
       return waiting === undefined
     },
-    ready(): Waiting {
-      if (functions !== undefined || loader.later === undefined) return undefined
-      return (loading ??= loader.later(name).catch((error: unknown) => {
-        // the network may be there next time
-        loading = undefined
-        throw error
-      }))
-    },
+    ready: () => chunkReady(name),
   })
-  chunks.set(name, made as never)
-  return made
-}
-
-/** Waits for a chunk by its name. */
-export function chunkReady(name: ChunkName): Waiting {
-  return chunks.get(name)?.ready()
 }

@@ -37,10 +37,9 @@ export async function ready(options: ReadyOptions = {}): Promise<void> {
 }
 
 async function namesReady(names: readonly string[]): Promise<void> {
-  const isOperator = (name: string): boolean => name.includes('::')
   const chunks = names.flatMap((name) => (Object.hasOwn(CHUNKS, name) ? [CHUNKS[name as keyof typeof CHUNKS]!] : []))
   await Promise.all([...new Set<ChunkName>(['operators', ...chunks])].map(loadChunk))
-  const others = names.filter((name) => isOperator(name) || !FUNCTIONS.has(name))
+  const others = names.filter((name) => !FUNCTIONS.has(name))
   if (others.length === 0) return
   const { operatorsReady } = await import('./names-ready.js')
   await operatorsReady(others)

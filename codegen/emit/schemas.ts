@@ -99,7 +99,7 @@ export function emitPlainSchemas(operators: readonly Operator[]): string {
     const fields = [list(args.map(plainArgument)), isTensor ? '' : list(returns.map(({ type }) => quoted(type)))]
     return list(trimmed([...fields, schema.isVararg ? 'true' : '', schema.isVarret ? 'true' : '']))
   })
-  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../../tensor/scalar.js'
+  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../tensor/scalar.js'
 
 const SCHEMAS = ${list(rows)}
 

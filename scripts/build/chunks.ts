@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, transform, type TransformOptions } from 'esbuild'
-import type { OutputAsset, OutputChunk, Plugin } from 'rollup'
+import { type OutputAsset, type OutputChunk, type OutputOptions, type Plugin, rollup } from 'rollup'
 
 /** The entries of chunks, in the order in which programs come to load them; importing the package loads the first one. */
 export const CHUNKS = {
@@ -17,29 +17,26 @@ export const CHUNKS = {
   media: ['chunks/media.ts'],
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const { sideEffects } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { readonly sideEffects: readonly string[] }
+export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+const { sideEffects } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { readonly sideEffects: readonly string[] }
 /** Files that are there for what they do, whoever uses what they export. */
-export const ACTING: ReadonlySet<string> = new Set([
+const ACTING: ReadonlySet<string> = new Set([
   'src/cli/main.ts',
   'engine/background/worker.ts',
   ...sideEffects.map((path) => path.replace('./', '')),
 ])
 
 export interface Sources {
-  readonly root: string
   /** Files that others stand for, by their paths from the root. */
   readonly replaced: Readonly<Record<string, string>>
   /** Modules that are no files of the project, by their names. */
   readonly packages: Readonly<Record<string, string>>
   /** Adds what a source needs to the text of it. */
   readonly withGlobals?: (text: string, file: string) => string
-  /** Whether a file of the project is there for what it does, whoever uses what it exports. */
-  readonly isActing: (file: string) => boolean
 }
 
 /** The file that a module is imported from. */
-function resolve({ root, replaced, packages }: Sources, specifier: string, importer: string): string | undefined {
+function resolve({ replaced, packages }: Sources, specifier: string, importer: string): string | undefined {
   if (specifier in packages) return `${root}/${packages[specifier]!}`
   if (!specifier.startsWith('.') || importer.includes('node_modules')) return undefined
   const path = new URL(specifier.replace(/\.js$/, '.ts'), `file://${importer}`).pathname
@@ -54,10 +51,7 @@ const BARREL = /operators\/\w+\/index\.ts$|generated\/(dispatch|kernels)\.ts$/
  * The chunk of each file: the first one whose entry comes to it, so that a chunk imports none but those that were loaded before. Which files an
  * entry comes to is for the bundler to say, which leaves out what is never used; a file counts with all that it exports, since other chunks may use that.
  */
-export async function placeFiles(
-  sources: Sources,
-  entries: Readonly<Record<string, readonly string[]>>,
-): Promise<ReadonlyMap<string, string>> {
+async function placeFiles(sources: Sources, entries: Readonly<Record<string, readonly string[]>>): Promise<ReadonlyMap<string, string>> {
   const places = new Map<string, string>()
   for (const [name, files] of Object.entries(entries)) {
     const found = new Set(files)
@@ -73,14 +67,14 @@ export async function placeFiles(
 /** What is left in a bundle that exports all of these files. */
 async function filesOf(sources: Sources, entries: readonly string[]): Promise<string[]> {
   const { metafile } = await build({
-    ...{ absWorkingDir: sources.root, outfile: 'chunk.js', write: false, metafile: true, logLevel: 'error' },
-    ...{ bundle: true, format: 'esm', platform: 'node', treeShaking: true, external: ['./decoders.cjs'] },
+    ...{ absWorkingDir: root, outfile: 'chunk.js', write: false, metafile: true, logLevel: 'error' },
+    ...{ bundle: true, format: 'esm', platform: 'node', treeShaking: true },
     stdin: {
       contents: entries
         .filter((file) => file.endsWith('.ts'))
         .map((file, i) => `export * as file${i} from './${file.replace(/\.ts$/, '.js')}'\n`)
         .join(''),
-      resolveDir: sources.root,
+      resolveDir: root,
       sourcefile: 'entry.ts',
     },
     plugins: [
@@ -91,7 +85,7 @@ async function filesOf(sources: Sources, entries: readonly string[]): Promise<st
             // waited for, as chunks are
             if (kind === 'dynamic-import') return { path, external: true }
             const file = resolve(sources, path, importer.startsWith('/') ? importer : `${resolveDir}/${importer}`)
-            return file === undefined ? undefined : { path: file, sideEffects: sources.isActing(relative(sources.root, file)) }
+            return file === undefined ? undefined : { path: file, sideEffects: ACTING.has(relative(root, file)) }
           })
         },
       },
@@ -102,7 +96,7 @@ async function filesOf(sources: Sources, entries: readonly string[]): Promise<st
 }
 
 /** Throws where a chunk imports one that is loaded after it. */
-export function checkOrder(output: readonly (OutputChunk | OutputAsset)[], places: ReadonlyMap<string, string>): void {
+function checkOrder(output: readonly (OutputChunk | OutputAsset)[], places: ReadonlyMap<string, string>): void {
   const order = [...new Set(places.values())]
   const numberOf = (file: string): number => order.indexOf(file.replace(/^.*\/|\d?\.c?js$/g, ''))
   for (const chunk of output)
@@ -113,13 +107,13 @@ export function checkOrder(output: readonly (OutputChunk | OutputAsset)[], place
 }
 
 /** TypeScript for rollup. */
-export function typescript(sources: Sources, target: string): Plugin {
+function typescript(sources: Sources, target: string): Plugin {
   return {
     name: 'typescript',
     resolveId: (specifier, importer) => (importer === undefined ? null : resolve(sources, specifier, importer)),
     async transform(code, id) {
       if (!id.endsWith('.ts')) return null
-      const { code: text, map } = await transform(sources.withGlobals?.(code, relative(sources.root, id)) ?? code, {
+      const { code: text, map } = await transform(sources.withGlobals?.(code, relative(root, id)) ?? code, {
         loader: 'ts',
         target,
         sourcefile: id,
@@ -130,10 +124,51 @@ export function typescript(sources: Sources, target: string): Plugin {
   }
 }
 
-export function minified(options: TransformOptions): Plugin {
+function minified(options: TransformOptions): Plugin {
   return {
     name: 'minified',
     // Node prints the whole line that an uncaught error comes from
     renderChunk: (code) => transform(code, { minify: true, legalComments: 'none', lineLimit: 160, sourcemap: true, ...options }),
   }
+}
+
+export interface Chunks {
+  readonly sources: Sources
+  /** The files that chunks begin with, in the order in which these are loaded. */
+  readonly entries: Readonly<Record<string, readonly string[]>>
+  /** Files that programs begin with, by their names in `output`. */
+  readonly input: Readonly<Record<string, string>>
+  readonly target: string
+  readonly plugins?: readonly Plugin[]
+  readonly output: OutputOptions & { readonly format: 'cjs' | 'esm' }
+}
+
+/** Writes the chunks, and gives what was written. */
+export async function writeChunks({
+  sources,
+  entries,
+  input,
+  target,
+  plugins = [],
+  output,
+}: Chunks): Promise<(OutputChunk | OutputAsset)[]> {
+  const places = await placeFiles(sources, entries)
+  const bundle = await rollup({
+    input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, `${root}/${file}`])),
+    external: [/^node:/],
+    plugins: [...plugins, typescript(sources, target), minified({ format: output.format, target })],
+    treeshake: { moduleSideEffects: (id) => ACTING.has(relative(root, id)) },
+    onwarn(warning, warn) {
+      // a barrel is in no chunk, and so looks as if it were in both; what chunks import in the end is checked below
+      if (warning.code !== 'CIRCULAR_DEPENDENCY' && warning.code !== 'CIRCULAR_CHUNK') warn(warning)
+    },
+  })
+  const written = await bundle.write({
+    ...{ sourcemap: true, sourcemapExcludeSources: true, freeze: false, generatedCode: 'es2015', minifyInternalExports: true },
+    ...{ hoistTransitiveImports: false, externalLiveBindings: false, esModule: false },
+    manualChunks: (id) => places.get(relative(root, id)) ?? null,
+    ...output,
+  })
+  checkOrder(written.output, places)
+  return written.output
 }

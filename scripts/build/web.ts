@@ -1,49 +1,28 @@
 // Bundles the library for browsers: dist/web.js, and its chunks in dist/web, with the programs of threads and of workers. The kernels are those of scripts/build-web.sh.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { build, type BuildOptions } from 'esbuild'
-import { rollup } from 'rollup'
 import { withGlobals } from '../../web/bundling/for-browsers.js'
 import { GLOBALS, IN_CHUNKS, NODE_MODULES, REPLACED, WITH_THREADS } from '../../web/bundling/manifest.js'
-import { ACTING, CHUNKS, checkOrder, minified, placeFiles, type Sources, typescript } from './chunks.js'
+import { CHUNKS, root, writeChunks } from './chunks.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const out = process.argv[2] ?? `${root}/dist`
 
-const sources: Sources = {
-  root,
-  replaced: { ...REPLACED, ...WITH_THREADS, ...IN_CHUNKS },
-  packages: { flatbuffers: 'node_modules/flatbuffers/mjs/flatbuffers.js', ...NODE_MODULES },
-  withGlobals: (text, file) => withGlobals(root, text, file),
-  isActing: (file) => ACTING.has(file) || file.startsWith('chunks/') || file === 'web/chunk-loader.ts',
-}
-const { tensors, ...others } = CHUNKS
-const places = await placeFiles(sources, {
-  tensors: ['web/index.ts', ...tensors, ...GLOBALS],
-  ...others,
-  cache: ['web/names-ready.ts', 'web/cache/compiled.ts'],
-})
-
-const bundle = await rollup({
-  input: { web: `${root}/web/index.ts` },
-  plugins: [typescript(sources, 'es2022'), minified({ format: 'esm', target: 'es2022' })],
-  treeshake: { moduleSideEffects: (id) => sources.isActing(relative(root, id)) },
-  onwarn(warning, warn) {
-    if (warning.code !== 'CIRCULAR_DEPENDENCY' && warning.code !== 'CIRCULAR_CHUNK') warn(warning)
-  },
-})
 mkdirSync(`${out}/web`, { recursive: true })
 // chunks that there were before
 for (const name of readdirSync(`${out}/web`)) if (/\.js(\.map)?$/.test(name)) rmSync(`${out}/web/${name}`)
-const { output } = await bundle.write({
-  ...{ dir: out, format: 'es', sourcemap: true, sourcemapExcludeSources: true },
-  ...{ freeze: false, generatedCode: 'es2015', minifyInternalExports: true, hoistTransitiveImports: false },
-  entryFileNames: '[name].js',
-  chunkFileNames: 'web/[name].js',
-  manualChunks: (id) => places.get(relative(root, id)) ?? null,
+const { tensors, ...others } = CHUNKS
+const output = await writeChunks({
+  sources: {
+    replaced: { ...REPLACED, ...WITH_THREADS, ...IN_CHUNKS },
+    packages: { flatbuffers: 'node_modules/flatbuffers/mjs/flatbuffers.js', ...NODE_MODULES },
+    withGlobals: (text, file) => withGlobals(root, text, file),
+  },
+  entries: { tensors: ['web/index.ts', ...tensors, ...GLOBALS], ...others, cache: ['web/names-ready.ts', 'web/cache/compiled.ts'] },
+  input: { web: 'web/index.ts' },
+  target: 'es2022',
+  output: { dir: out, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'web/[name].js' },
 })
-checkOrder(output, places)
 console.log(`${output.length} files of the library for browsers in ${out}`)
 
 const program: BuildOptions = {

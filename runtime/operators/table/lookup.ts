@@ -1,6 +1,6 @@
 import { chunk, type Waiting } from '../../chunk.js'
+import { decodeSchema } from './decode-schema.js'
 import * as functions from './generated/functions.js'
-import * as schemas from './generated/schemas.js'
 import * as table from './generated/table.js'
 import { OperatorTable } from './operator-table.js'
 import type { OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
@@ -10,7 +10,7 @@ import type { OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
  * loaded for the first name that may be in it.
  */
 
-const first = new OperatorTable({ table, functions, schemas })
+const first = new OperatorTable({ table, functions, schemaAt: decodeSchema })
 /** Operators that the compiler writes. */
 export const compiledOperators = chunk<OperatorTable>('compiler')
 /** All others. */
@@ -25,6 +25,7 @@ export const operatorTotal = COMPILED_END + table.moreOperators
 
 /** Waits for the operators of these names. */
 export function operatorsNamed(names: Iterable<string>): Waiting {
+  if (moreOperators.isCallable()) return undefined
   for (const name of names) if (first.positionOf(name) < 0) return moreOperators.ready()
   return undefined
 }
@@ -37,10 +38,9 @@ export function numberOf(name: string): number {
     const compiled = compiledOperators().positionOf(name)
     if (compiled >= 0) return FIRST_COUNT + compiled
   }
-  return table.moreOperators === 0 ? -1 : numberAfter(COMPILED_END, moreOperators().positionOf(name))
+  const other = table.moreOperators === 0 ? -1 : moreOperators().positionOf(name)
+  return other < 0 ? -1 : COMPILED_END + other
 }
-
-const numberAfter = (count: number, position: number): number => (position < 0 ? -1 : count + position)
 
 /** The numbers of all whose names begin so, in the order of their names. */
 export function numbersFrom(start: string): number[] {

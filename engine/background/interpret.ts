@@ -14,7 +14,6 @@ import { type CodeOnly, type Failure, fillMarks, type Reply } from './messages.j
 import type { Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
 import { BackgroundThread, NotBegun } from './thread.js'
-import * as features from '../../runtime/features.js'
 
 let thread: BackgroundThread | undefined
 let nextModule = 1
@@ -286,9 +285,9 @@ export class BackgroundInterpreter {
   }
 }
 
-/** null in builds that have no such thread. */
+/** null in pages, which have no such thread (web/stand-ins/background.ts). */
 export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter | null {
-  return features.background ? new BackgroundInterpreter(script, passes) : null
+  return new BackgroundInterpreter(script, passes)
 }
 
 /** Keeps the memory of all tensors in `values`, even if they are disposed, until the returned function is called. */

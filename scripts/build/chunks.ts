@@ -155,7 +155,7 @@ export async function writeChunks({
   const places = await placeFiles(sources, entries)
   const bundle = await rollup({
     input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, `${root}/${file}`])),
-    external: [/^node:/],
+    external: (id) => id.startsWith('node:') && !(id in sources.packages),
     plugins: [...plugins, typescript(sources, target), minified({ format: output.format, target })],
     treeshake: { moduleSideEffects: (id) => ACTING.has(relative(root, id)) },
     onwarn(warning, warn) {

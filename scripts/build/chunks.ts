@@ -127,8 +127,7 @@ function typescript(sources: Sources, target: string): Plugin {
 function minified(options: TransformOptions): Plugin {
   return {
     name: 'minified',
-    // Node prints the whole line that an uncaught error comes from
-    renderChunk: (code) => transform(code, { minify: true, legalComments: 'none', lineLimit: 160, sourcemap: true, ...options }),
+    renderChunk: (code) => transform(code, { minify: true, legalComments: 'none', sourcemap: true, ...options }),
   }
 }
 
@@ -139,6 +138,8 @@ export interface Chunks {
   /** Files that programs begin with, by their names in `output`. */
   readonly input: Readonly<Record<string, string>>
   readonly target: string
+  /** Characters of a line; without a limit, `new URL` with all of its arguments stands on one line, where bundlers look for it. */
+  readonly lineLimit?: number
   readonly plugins?: readonly Plugin[]
   readonly output: OutputOptions & { readonly format: 'cjs' | 'esm' }
 }
@@ -149,6 +150,7 @@ export async function writeChunks({
   entries,
   input,
   target,
+  lineLimit,
   plugins = [],
   output,
 }: Chunks): Promise<(OutputChunk | OutputAsset)[]> {
@@ -156,7 +158,7 @@ export async function writeChunks({
   const bundle = await rollup({
     input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, `${root}/${file}`])),
     external: (id) => id.startsWith('node:') && !(id in sources.packages),
-    plugins: [...plugins, typescript(sources, target), minified({ format: output.format, target })],
+    plugins: [...plugins, typescript(sources, target), minified({ format: output.format, target, lineLimit })],
     treeshake: { moduleSideEffects: (id) => ACTING.has(relative(root, id)) },
     onwarn(warning, warn) {
       // a barrel is in no chunk, and so looks as if it were in both; what chunks import in the end is checked below

@@ -19,6 +19,8 @@ const output = await writeChunks({
   entries: { tensors, ...others, ...programs },
   input: Object.fromEntries(Object.entries({ library: tensors, ...others, ...programs }).map(([name, [file]]) => [name, file!])),
   target: 'node20',
+  // Node prints the whole line that an uncaught error comes from
+  lineLimit: 160,
   plugins: [
     // a bundle of its own, as what it is made of is CommonJS
     { name: 'decoders', resolveId: (specifier) => (specifier.endsWith('/decoders.js') ? { id: './decoders.cjs', external: true } : null) },

@@ -17,6 +17,8 @@ const X = { name: 'x', datatype: 'FP32', shape: [1, 4], data: [1, 2, 3, 4] }
 /** A model of one tensor whose calls never end. */
 const looping = scriptArchive(method('x: Tensor', 'Tensor', 'b = True', 'while b:', '  b = torch.gt(1, 0)', 'return x'))
 const config = { inputs: [{ name: 'x', datatype: 'FP32', shape: [1, 4] }] }
+/** A model that answers, on a machine that is busy, too. */
+const affine = { 'affine/1/model.ptl': fixture('affine.ptl'), 'affine/config.json': { timeoutMs: 30_000 } }
 
 async function stateOf(server: Started, name: string): Promise<{ state: string; reason: string }> {
   const { body } = await server.post('/v2/repository/index')
@@ -25,7 +27,7 @@ async function stateOf(server: Started, name: string): Promise<{ state: string; 
 
 t.test('a model that loops in its warm-up is refused by name, and others answer', async (t) => {
   const folder = repository(t, {
-    'affine/1/model.ptl': fixture('affine.ptl'),
+    ...affine,
     'loop/1/model.pt': looping,
     'loop/config.json': config,
     // first in the order of names
@@ -55,7 +57,7 @@ t.test('a model that loops where it is loaded, too', async (t) => {
     name: '__setstate__',
     instructions: endless.instructions.map((i, at) => (at === 0 ? (['STOREN', 1, 2] as const) : i)).toSpliced(1, 0, ['DROPR', 2, 0]),
   }
-  const folder = repository(t, { 'affine.ptl': fixture('affine.ptl'), 'loop.ptl': modelOf([setState, constant]) })
+  const folder = repository(t, { ...affine, 'loop.ptl': modelOf([setState, constant]) })
   const server = await start(t, folder, { timeout: 3000, workers: 1 })
   t.match(await stateOf(server, 'loop'), { state: 'UNAVAILABLE', reason: /loading the module took more than/ })
   t.equal((await server.infer('affine', [X])).status, 200)

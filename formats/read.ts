@@ -70,7 +70,14 @@ export function* readProgram(
   }
   const parsed = step(() => {
     const data = openCompanions(source, format.dataExtension, options)
-    return format.read(file, { format: format.extension, pool, budget, limits: options.limits, data })
+    return format.read(file, {
+      format: format.extension,
+      pool,
+      budget,
+      limits: options.limits,
+      data,
+      onlyLooks: options.onlyLooks ?? false,
+    })
   })
   yield operatorsReady(parsed.functions, parsed.operatorVersion)
   step(() => {

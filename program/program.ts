@@ -1,4 +1,5 @@
 import type { FunctionCode } from './code.js'
+import type { LayoutInfo } from './layout-info.js'
 import type { ArgumentInfo } from './signature-info.js'
 import type { ScriptObject, Value } from '../runtime/tensor/value.js'
 
@@ -36,6 +37,8 @@ export interface Program {
   /** What the program takes and gives, value by value, where the file says so. */
   readonly inputs?: readonly ArgumentInfo[] | undefined
   readonly outputs?: readonly ArgumentInfo[] | undefined
+  /** Of files that say how they lay the program out. */
+  readonly layout?: LayoutInfo | undefined
   /** Throws INVALID_FILE where a file that is mapped was written to since it was loaded. Cheap: it looks once in a second. */
   checkUnchanged?(): void
   /** Gives up the file's tensors. Memory that other tensors still view goes when the last of them does. */

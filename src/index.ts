@@ -37,6 +37,7 @@ export type { ImageSource, Pixels, PixelsWithInfo } from '../media/images/pixels
 export { type ImageOptions, imageToTensor } from '../media/images/to-tensor.js'
 export { inspectModel, type InspectOptions } from './inspect/inspect-model.js'
 export type { OperatorUse } from './inspect/operators.js'
+export type { CallCount, LayoutInfo, MethodLayout, PartitionInfo, SectionInfo } from '../program/layout-info.js'
 export type { CompiledReport, MethodReport, ModelReport, ParameterReport, PlanReport } from './inspect/report.js'
 export { type SuggestedInputs, suggestInputs } from './inspect/suggest-inputs.js'
 export { cat, stack } from './join-tensors.js'

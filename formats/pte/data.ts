@@ -1,4 +1,5 @@
 import { damaged, guarded } from '../../program/file-error.js'
+import type { SectionInfo } from '../../program/layout-info.js'
 import type { ByteSource } from '../containers/bytes.js'
 import { FilePart } from '../containers/file-part.js'
 import type { FlatTable } from '../containers/flatbuffer/reader.js'
@@ -9,6 +10,8 @@ import { Field, Location } from './schema.js'
 /** The constants, initial values, named data and delegates' payloads of a program, in its file or in `.ptd` files that belong to it. */
 export class ProgramData {
   private readonly named = new Map<string, () => FilePart>()
+  /** Those of other files. */
+  private readonly others: (readonly [key: string, part: () => FilePart])[] = []
   private readonly root: FlatTable
   private readonly constants: Subsegments
   private readonly inline: readonly FlatTable[]
@@ -34,7 +37,10 @@ export class ProgramData {
     for (const entry of file.root.tables(field)) {
       const key = entry.text(Field.namedData.key)
       const index = entry.uint32(Field.namedData.segment)
-      if (!this.named.has(key)) this.named.set(key, () => file.segment(index))
+      if (this.named.has(key)) continue
+      const part = (): FilePart => file.segment(index)
+      this.named.set(key, part)
+      if (file !== this.file) this.others.push([key, part])
     }
   }
 
@@ -66,6 +72,30 @@ export class ProgramData {
     const table = this.root.tables(Field.program.delegateData)[index]
     if (table === undefined) throw damaged(`a delegate refers to payload ${index}, which there is not`)
     return this.inlineBytes(table, `payload ${index}`)
+  }
+
+  /** What there is beside the flatbuffer's tables, segment by segment, and of other files what has a name. */
+  sections(): SectionInfo[] {
+    const { root, file } = this
+    const names = new Map<number, string>()
+    if (this.constants.offsets.length > 1) names.set(this.constants.segment, 'constants')
+    for (const { segment } of this.mutable) names.set(segment, 'initial values')
+    for (const plan of root.tables(Field.program.plans))
+      for (const delegate of plan.tables(Field.plan.delegates)) {
+        const processed = delegate.table(Field.delegate.processed)
+        if (processed?.int8(Field.processed.location) !== Location.segment) continue
+        names.set(processed.uint32(Field.processed.index), `delegate ${delegate.text(Field.delegate.id)}`)
+      }
+    for (const entry of root.tables(Field.program.namedData))
+      names.set(entry.uint32(Field.namedData.segment), `data ${entry.text(Field.namedData.key)}`)
+    const own = root.tables(Field.program.segments).map((_, i) => ({ name: names.get(i) ?? `segment ${i}`, bytes: file.segment(i).size }))
+    const inline = [
+      ...this.inline.map((table, i) => [`constant ${i}`, table] as const),
+      ...root.tables(Field.program.delegateData).map((table, i) => [`delegate payload ${i}`, table] as const),
+    ].map(([name, table]) => ({ name, bytes: table.vector(Field.bytes.data, 1).length }))
+    return [...inline, ...own, ...this.others.map(([key, part]) => ({ name: `data ${key} (.ptd)`, bytes: part().size }))].filter(
+      ({ bytes }) => bytes > 0,
+    )
   }
 
   private inSegment({ segment, offsets }: Subsegments, index: number, size: number, what: string): FilePart {

@@ -3,17 +3,19 @@ import type { OpenedFile } from '../containers/opened-file.js'
 import type { ParsedProgram, Reading } from '../reading/parsed.js'
 import { analyse } from './analysis.js'
 import { Attributes } from './attributes.js'
+import { refusalsOf } from './backends.js'
 import { openBundle } from './bundle.js'
 import { SegmentedFile } from './container.js'
 import { ProgramData } from './data.js'
 import { kernelOf } from './kernels/index.js'
+import { layoutOf } from './layout.js'
 import { compileMethod } from './method.js'
 import type { Instruction, Plan } from './plan.js'
 import { readPlan } from './read-plan.js'
 import { Field } from './schema.js'
 import { statesOf } from './states.js'
 import { testCaseMethods } from './test-cases.js'
-import { XNNPACK, xnnpackKernel } from './xnnpack/kernel.js'
+import { type DelegateKernel, xnnpackKernel } from './xnnpack/kernel.js'
 import type { Kernel } from './kernel.js'
 
 const CLASS_NAME = '__torch__.ExecutorchProgram'
@@ -26,21 +28,24 @@ const OPERATORS = 10
  * Reads an ExecuTorch program (`.pte`), or one that is bundled with test cases (`.bpte`). Its methods become methods of an object that has their constants, weights and
  * buffers as attributes. Parts of it for XNNPACK are read as operators; methods that come to another backend say so when they are called.
  */
-export function read({ source }: OpenedFile, { pool, budget, limits, data: others = [] }: Reading): ParsedProgram {
+export function read({ source }: OpenedFile, { pool, budget, limits, data: others = [], onlyLooks = false }: Reading): ParsedProgram {
   const { file: whole, program: part, suites } = openBundle(source, budget)
   const file = SegmentedFile.program(part, budget, limits?.objects)
   const data = new ProgramData(file, part, others, budget)
+  const version = file.root.uint32(Field.program.version)
   const plans = file.root.tables(Field.program.plans).map((table) => readPlan(table, data))
   if (plans.length === 0) throw damaged('the program has no methods')
   const attributes = new Attributes(CLASS_NAME, pool, data, budget)
-  const refusals = new Map(plans.map((plan) => [plan, refusalOf(plan)]))
-  if (plans.every((plan) => refusals.get(plan) !== null || plan.instructions.length === 0)) {
+  const refusals = refusalsOf(plans)
+  if (!onlyLooks && plans.every((plan) => refusals.get(plan) !== null || plan.instructions.length === 0)) {
     const [refusal] = [...refusals.values()].filter((text) => text !== null)
     if (refusal !== undefined) throw unsupported(refusal)
   }
+  const kernels = new Map<Plan, Map<number, DelegateKernel>>()
   const methods = plans.map((plan) =>
     guarded(`method '${plan.name}'`, () => {
-      const delegates = new Map<number, Kernel>()
+      const delegates = new Map<number, DelegateKernel>()
+      kernels.set(plan, delegates)
       const delegateOf = (index: number): Kernel => {
         const kernel = delegates.get(index) ?? xnnpackKernel(plan.delegates[index]!.payload(), data, budget, `${plan.name} ${index} `)
         delegates.set(index, kernel)
@@ -73,16 +78,7 @@ export function read({ source }: OpenedFile, { pool, budget, limits, data: other
     debug: undefined,
     inputs: forward?.inputs,
     outputs: forward?.outputs,
+    layout: layoutOf(plans, data, version, refusals, (plan, delegate) => kernels.get(plan)?.get(delegate)?.nodes),
     readState: () => ({ root: attributes.root(), pending: [] }),
   }
-}
-
-/** Why a method cannot be run: it comes to another backend than XNNPACK. */
-function refusalOf({ name, delegates, instructions }: Plan): string | null {
-  const foreign = new Set(
-    instructions.flatMap((item) => (item.kind === 'delegate' ? [delegates[item.delegate]!.id] : [])).filter((id) => id !== XNNPACK),
-  )
-  if (foreign.size === 0) return null
-  const ids = [...foreign].join(', ')
-  return `method '${name}' was lowered to the backend ${ids}, which this runtime has not got; export the model without its partitioner, or with XnnpackPartitioner: to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])`
 }

@@ -32,6 +32,8 @@ export interface Reading {
   readonly limits: ReadLimits | undefined
   /** Files with data that belong to it. */
   readonly data?: readonly ByteSource[]
+  /** Nothing of it is going to run: what cannot be is no error. */
+  readonly onlyLooks?: boolean
 }
 
 /** Reads the program of a file of one format. Throws INVALID_FILE where it is damaged, UNSUPPORTED_FILE where it asks for what there is not. */

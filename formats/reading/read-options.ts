@@ -13,6 +13,8 @@ export interface ReadOptions extends OpenOptions {
   readonly limits?: ReadLimits
   /** Files with data that belong to the model. */
   readonly data?: readonly Openable[]
+  /** Nothing of it is going to run: what cannot be is no error. */
+  readonly onlyLooks?: boolean
 }
 
 /** What reading one file may take. */

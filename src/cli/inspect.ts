@@ -15,6 +15,7 @@ import { loadModule, type LoadOptions, PtliteError, type Tensor } from '../index
 import { EVAL_HELP, EVAL_OPTION, evalOf } from './eval-option.js'
 import { describeTensor, formatBytes, methodText, section, trainingSection } from './format.js'
 import { compiledReport, compiledText } from './inspect-compiled.js'
+import { layoutSections } from './inspect-layout.js'
 import { operatorsOf } from '../inspect/operators.js'
 import { trainingOf } from '../inspect/training.js'
 import { byteSize, listParameters, type Parameter } from '../inspect/parameters.js'
@@ -29,6 +30,7 @@ export const inspect: Command = {
 
 Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions. Of a .ptlc file: version
 and level it was compiled for and whether it can be used here, its plans with their kernels and memory, the model it was compiled from.
+Of a program of ExecuTorch: what its methods call themselves and in the partitions of backends, its memory plan, constants and data.
 
       --code          also the instructions of every function
       --plan          instead: runs a method and shows its operators before and after each pass of the compiler, and for each convolution
@@ -73,7 +75,7 @@ ${OPS_HELP}`,
       return
     }
     // without runSetState nothing of the file is executed
-    const file = loadModelFile(model, {})
+    const file = loadModelFile(model, {}, { onlyLooks: true })
     try {
       const report = reportOf(file, values.code)
       console.log(values.json ? JSON.stringify(report) : textOf(report, listParameters(file)))
@@ -139,6 +141,7 @@ function reportOf(file: Program, withCode: boolean) {
     })),
     parameterBytes: parameters.reduce((sum, { tensor }) => sum + byteSize(tensor), 0),
     extraFiles: [...file.extraFiles].map(([name, bytes]) => ({ name, bytes: bytes.length })),
+    ...(file.layout === undefined ? {} : { layout: file.layout }),
     ...(withCode ? { code: file.functions.map((fn) => ({ name: fn.name, text: disassemble(fn) })) } : {}),
   }
 }
@@ -206,6 +209,7 @@ function textOf(report: Report, parameters: readonly Parameter[]): string {
       [2],
     ),
   ]
+  if (report.layout !== undefined) sections.push(...layoutSections(report.layout))
   if (report.extraFiles.length > 0)
     sections.push(
       section(

@@ -57,7 +57,9 @@ async function reportOf(source: ByteSource, limits: (Limits & ReadLimits) | unde
     throw error
   }
   // without a hook for __setstate__ nothing of the file is executed
-  const program = await stepByStep(readProgram({ file, format }, {}, limits === undefined ? {} : { limits }, time))
+  const program = await stepByStep(
+    readProgram({ file, format }, {}, { onlyLooks: true, ...(limits === undefined ? {} : { limits }) }, time),
+  )
   try {
     return time.within(() => programReport(source, format as ProgramFormat, program))
   } finally {
@@ -89,6 +91,7 @@ function programReport({ size }: ByteSource, { extension, container }: ProgramFo
     parameterBytes: parameters.reduce((sum, { bytes }) => sum + bytes, 0),
     extraFiles: [...program.extraFiles].map(([name, bytes]) => ({ name, bytes: bytes.length })),
     graphs: graphsOf(program),
+    layout: program.layout ?? null,
     compiled: null,
   }
 }
@@ -136,6 +139,7 @@ function plansReport(source: ByteSource, format: PlanFormat): ModelReport {
       parameterBytes: header.preamble.dataBytes,
       extraFiles: [],
       graphs: [],
+      layout: null,
       compiled: { library: about.library, level: about.level, unusable: incompatibility(about), original: about.original, plans },
     }
   } finally {

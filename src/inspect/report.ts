@@ -1,4 +1,5 @@
 import type { FunctionGraph } from '../../program/data-flow.js'
+import type { LayoutInfo } from '../../program/layout-info.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
 import type { TrainingLayer } from '../../program/training-layers.js'
 import type { DTypeName } from '../../runtime/tensor/dtype.js'
@@ -86,6 +87,8 @@ export interface ModelReport {
   readonly extraFiles: readonly { readonly name: string; readonly bytes: number }[]
   /** What functions of the file compute from what; none in files of plans. */
   readonly graphs: readonly FunctionGraph[]
+  /** Of files whose exporter has planned memory and given parts to backends (`.pte`); null for all others. */
+  readonly layout: LayoutInfo | null
   /** Of files that were compiled ahead; null for all others. */
   readonly compiled: CompiledReport | null
 }

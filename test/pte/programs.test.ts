@@ -85,3 +85,33 @@ t.test('it is described', async (t) => {
   const report = await inspectModel(fixturePath('methods.pte'))
   t.strictSame(report.methods.map(({ name }) => name).sort(), ['encode', 'forward', 'length', 'rate', 'tokens'])
 })
+
+t.test('its layout is described: partitions, memory and data', async (t) => {
+  const { layout } = await inspectModel(fixturePath('net_xnnpack.pte'))
+  t.match(layout?.versions, { container: 'ET12', program: 0 })
+  const [forward] = layout!.methods
+  t.match(forward, { name: 'forward', refusal: null, partitions: [{ backend: 'XnnpackBackend', calls: 1 }] })
+  t.ok(forward!.partitions[0]!.nodes.some(({ name, calls }) => name === 'Conv2d' && calls >= 2))
+  t.ok(forward!.memories[0]! > 0)
+  t.ok(layout!.sections.some(({ name, bytes }) => name === 'delegate XnnpackBackend' && bytes > 0))
+  t.equal(
+    layout!.dataBytes,
+    layout!.sections.reduce((sum, { bytes }) => sum + bytes, 0),
+  )
+  const portable = await inspectModel(fixturePath('net.pte'))
+  t.ok(portable.layout!.methods[0]!.operators.some(({ name }) => name === 'aten::convolution.out'))
+  t.strictSame(portable.layout!.methods[0]!.partitions, [])
+  t.ok(portable.layout!.sections.some(({ name }) => name === 'constants'))
+})
+
+t.test('another backend is named, with the methods that it serves and the export without it', async (t) => {
+  const content = readFileSync(fixturePath('net_xnnpack.pte'))
+  const at = content.indexOf('XnnpackBackend')
+  content.write('VulkanBackend\0', at)
+  content.writeUInt32LE('VulkanBackend'.length, at - 4)
+  const message = /method 'forward' was lowered to the backend VulkanBackend.*without VulkanPartitioner, or with XnnpackPartitioner/
+  await t.rejects(loadModule(content), { code: 'UNSUPPORTED_FILE', message })
+  const { layout } = await inspectModel(content)
+  t.match(layout?.methods[0]?.refusal, message)
+  t.ok(layout?.methods[0]?.partitions.some(({ backend, nodes }) => backend === 'VulkanBackend' && nodes.length === 0))
+})

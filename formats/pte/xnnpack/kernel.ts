@@ -10,8 +10,13 @@ import { DelegateValues } from './values.js'
 /** The name of the backend. */
 export const XNNPACK = 'XnnpackBackend'
 
+/** What serves a delegate, and the kinds of its graph's nodes. */
+export interface DelegateKernel extends Kernel {
+  readonly nodes: readonly string[]
+}
+
 /** What serves the calls of a delegate: its graph as operators. `scope` tells its own constants from those of others. */
-export function xnnpackKernel(payload: FilePart, data: ProgramData, budget: ValueBudget, scope: string): Kernel {
+export function xnnpackKernel(payload: FilePart, data: ProgramData, budget: ValueBudget, scope: string): DelegateKernel {
   const graph = readGraph(payload, data, budget)
   const { inputs, outputs } = DelegateValues.externals(graph)
   const at = ({ external }: GraphValue, args: readonly number[]): number => {
@@ -20,6 +25,7 @@ export function xnnpackKernel(payload: FilePart, data: ProgramData, budget: Valu
     return argument
   }
   return {
+    nodes: graph.nodes.map(({ kind }) => kind),
     effects: (args) => ({ reads: inputs.map((input) => at(input, args)), writes: outputs.map((output) => at(output, args)) }),
     emit(args, emitter) {
       const values = new DelegateValues(graph, emitter, scope)

@@ -59,9 +59,14 @@ export class Editor {
     return this.nextStorage++
   }
 
-  /** A constant that belongs to the compiled graph. */
+  /**
+   * A constant that belongs to the compiled graph. One that views memory of the module has no share in it, so that the memory goes when the
+   * caller disposes of the module's tensor, as it does where calls are interpreted.
+   */
   addConstant(tensor: Tensor, name: string): ValueId {
     tensor.pinned = true
+    const viewed = this.constants.filter((c) => c.tensor.storage === tensor.storage)
+    if (viewed.some((c) => !c.derived || c.tensor.isReleased) && viewed.every((c) => c.tensor !== tensor)) tensor.release()
     const id = this.newValue(typeOf(tensor))
     this.constants.push({ id, name: this.unique(name), tensor, derived: true })
     return id

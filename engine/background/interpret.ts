@@ -6,7 +6,7 @@ import type { LinkedFunction } from '../../program/linked.js'
 import type { ScriptModule } from '../../interpreter/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { endLease, lease, Storage } from '../../runtime/tensor/storage.js'
-import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
+import { viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { turnOfOthers } from '../../runtime/turn.js'
 import { receivePlan } from './deliver.js'
@@ -46,8 +46,8 @@ export class BackgroundInterpreter {
   private shared: Shared | undefined
   private last: Promise<unknown> = Promise.resolve()
   private disposed = false
-  /** What callers got, or put into what they gave. */
-  private readonly given = new WeakSet<Tensor>()
+  /** Memory of what callers got, or put into what they gave. */
+  private readonly given = new WeakSet<Storage>()
   /** Of methods that the background thread carries out in regions; places in the model are marks. */
   plans: readonly PlanInfo[] = []
 
@@ -170,7 +170,7 @@ export class BackgroundInterpreter {
       run.receive(reply.nodes)
       agreed = true
       const result = run.valueOf(reply.value)
-      for (const t of reachable([result, ...args])) this.given.add(t)
+      for (const t of reachable([result, ...args])) this.given.add(t.storage)
       this.plans = reply.plans ?? this.plans
       if (step.kind === 'compile') {
         await turnOfOthers()
@@ -191,7 +191,7 @@ export class BackgroundInterpreter {
       state.grown.clear()
       thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })
       // as where the interpreter overwrites an attribute; memory that nothing else views stays for those who looked at it
-      for (const t of state.prune(this.roots())) if (!this.given.has(t) && Storage.isShared(t.storage)) t.release()
+      for (const t of state.prune(this.roots())) if (!this.given.has(t.storage) && Storage.isShared(t.storage)) t.release()
       if (!agreed) this.forget()
       letGo()
       if (arrived !== undefined) {

@@ -154,11 +154,11 @@ export class Storage {
     return this.#base !== 0
   }
 
-  /** From here on the garbage collector may decide when the memory goes back. */
+  /** From here on the garbage collector may decide when the memory goes back; memory that is somebody else's goes with whoever has it. */
   watch(): void {
-    if (this.#block === undefined) return
+    if (this.#base === 0) return
     this.#watched = true
-    letGo(this.#block)
+    if (this.#block !== undefined) letGo(this.#block)
   }
 
   /** True once the garbage collector may decide; nobody else should release it then. */

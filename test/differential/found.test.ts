@@ -182,6 +182,26 @@ const FOUND: readonly Found[] = [
     after: [[], [], [{ kind: 'dispose', of: 'attribute', tensor: 2 }]],
   },
   {
+    what: 'a view of a constant, from which alone a constant is made, is disposed as an attribute',
+    attributes: [{ name: 'rows', type: 'List[Tensor]', value: listOfRows(2, row(0, 0), row(1, 1)) }],
+    body: [],
+    result: 'torch.clamp(torch.t((self.rows)[-1]), -4., 4.)',
+    returns: ROW,
+    after: [[{ kind: 'dispose', of: 'attribute', tensor: 1 }]],
+    errors: 7,
+  },
+  {
+    what: 'a view of what was returned is an attribute, and overwritten, and its successor disposed',
+    attributes: [
+      { name: 'view', type: 'Tensor', value: row(1, 1) },
+      { name: 'rows', type: 'List[Tensor]', value: listOfRows(2, row(0, 0)) },
+    ],
+    body: ['v0 = (self.rows)[-1]', 'self.view = torch.slice(v0, 0, 2)'],
+    result: 'v0',
+    returns: ROW,
+    after: [[{ kind: 'dispose', of: 'result', tensor: 0 }], [{ kind: 'dispose', of: 'attribute', tensor: 0 }]],
+  },
+  {
     what: 'what is written in place is an expanded tensor',
     attributes: [{ name: 'weight', type: 'Tensor', value: row(0, 0) }],
     body: [

@@ -8,9 +8,12 @@ import * as ofPlans from '../engine/plan-functions.js'
 import * as readers from '../formats/codecs.js'
 import { codecs } from '../formats/lazy.js'
 import * as features from '../runtime/features.js'
+import * as ofLimited from '../runtime/operators/table/limited.js'
+import { limited } from '../runtime/operators/table/limited-chunk.js'
 
 models.provide(loading)
 codecs.provide(readers)
 if (features.compiler) compiler.provide(compiling)
 if (features.compiler || features.ptlc) plans.provide(ofPlans)
+if (features.limited) limited.provide(ofLimited)
 if (features.background) background.provide(inBackground)

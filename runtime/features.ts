@@ -7,6 +7,8 @@
 export const complex: boolean = true
 /** float16 and bfloat16. */
 export const half: boolean = true
+/** Floats of 8 bits, and unsigned integers of 16 and more. */
+export const limited: boolean = true
 /** Tensors with scales and zero points. */
 export const quantized: boolean = true
 /** Sparse tensors. */

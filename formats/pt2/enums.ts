@@ -8,9 +8,9 @@ const SCALAR_TYPES: Readonly<Record<number, number>> = {
 
 /** Those of c10::ScalarType that tensors of this runtime cannot have. */
 const LACKING: Readonly<Record<number, string>> = {
-  8: 'complex32', 23: 'float8_e5m2', 24: 'float8_e4m3fn', 25: 'float8_e5m2fnuz', 26: 'float8_e4m3fnuz', 27: 'uint16', 28: 'uint32', 29: 'uint64',
+  8: 'complex32',
   44: 'float8_e8m0fnu',
-} // prettier-ignore
+}
 
 /** Numbers of c10::Layout: strided, sparse COO, CSR, CSC, BSR, BSC, mkldnn. */
 const LAYOUTS: Readonly<Record<number, number>> = { 7: 0, 1: 1, 2: 2, 3: 4, 4: 5, 5: 6, 6: 3 }

@@ -17,8 +17,8 @@ const FREE_BYTES = 2 ** 28
 
 /** Scalar types of ExecuTorch that this runtime has no tensors of. */
 const LACKING: Readonly<Record<number, string>> = {
-  22: 'bits16', 23: 'float8_e5m2', 24: 'float8_e4m3fn', 25: 'float8_e5m2fnuz', 26: 'float8_e4m3fnuz', 27: 'uint16', 28: 'uint32', 29: 'uint64',
-} // prettier-ignore
+  22: 'bits16',
+}
 
 /** Whether this runtime has no tensors of a scalar type. */
 export function isLacking(scalarType: number): boolean {

@@ -11,7 +11,15 @@ import { quantProblem } from './quantization.js'
 import { ValueBudget } from '../containers/value-budget.js'
 
 /** c10::ScalarType numbers that this runtime has no elements for. */
-const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = { 8: 'complex32', 17: 'quint2x4' }
+const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = {
+  8: 'complex32',
+  17: 'quint2x4',
+  18: 'bits1x8',
+  19: 'bits2x4',
+  20: 'bits4x2',
+  21: 'bits8',
+  22: 'bits16',
+}
 /** Scales and zero points of one file, so that a small file cannot ask for endless copies of them. */
 const MAX_QUANT_NUMBERS = 2 ** 24
 

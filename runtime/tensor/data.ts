@@ -1,6 +1,7 @@
 import { absent, check, PtliteError } from '../error.js'
 import * as kernels from '../native/generated/kernels.js'
-import { DType, holdsComplex, isComplex, isFloating, itemSize, realOf } from './dtype.js'
+import { DType, holdsComplex, isComplex, isFloat8, isFloating, itemSize, realOf } from './dtype.js'
+import { float8Value } from './float8.js'
 import { halfValue, isHalf } from './half.js'
 import { noteRead } from './observe.js'
 import { type AnyScalar, Complex, Float, type Scalar, toInt } from './scalar.js'
@@ -11,9 +12,19 @@ import { scaledElement } from './quant.js'
 import * as features from '../features.js'
 import { noteUse } from '../used.js'
 
-/** Tensor data at the surface: float16 and bfloat16 are raw bits, bool is 0 or 1 in bytes, quantized types are raw integers. */
+/** Tensor data at the surface: float16, bfloat16 and floats of 8 bits are raw bits, bool is 0 or 1 in bytes, quantized types are raw integers. */
 export type TypedArray =
-  Float32Array | Float64Array | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | BigInt64Array
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
 
 type ArrayType = new (source: number | ArrayBuffer) => Exclude<TypedArray, Uint8ClampedArray>
 
@@ -21,6 +32,8 @@ type ArrayType = new (source: number | ArrayBuffer) => Exclude<TypedArray, Uint8
 const ARRAY_TYPES: readonly (ArrayType | undefined)[] = [
   Uint8Array, Int8Array, Int16Array, Int32Array, BigInt64Array, Uint16Array, Float32Array, Float64Array,
   undefined, Float32Array, Float64Array, Uint8Array, Int8Array, Uint8Array, Int32Array, Uint16Array, Uint8Array,
+  undefined, undefined, undefined, undefined, undefined, undefined,
+  Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint16Array, Uint32Array, BigUint64Array,
 ] // prettier-ignore
 
 /** The typed array class that holds data of this dtype. */
@@ -28,7 +41,7 @@ export function arrayTypeOf(type: DType): ArrayType {
   return ARRAY_TYPES[type]!
 }
 
-/** The dtype whose elements a typed array holds; undefined for Uint16Array, which may be float16 or bfloat16, and for foreign classes. */
+/** The dtype whose elements a typed array holds; undefined for Uint16Array, which may be float16, bfloat16 or uint16, and for foreign classes. */
 export function dtypeOfArray(data: TypedArray): DType | undefined {
   const name = arrayName(data)
   if (name === 'Uint8ClampedArray') return DType.uint8
@@ -125,6 +138,7 @@ export function elementScalar(raw: number | bigint, t: Tensor): Scalar {
 /** The number or boolean that a raw element stands for; integers of quantized tensors as they are. */
 export function elementValue(raw: number | bigint, type: DType): number | bigint | boolean {
   if (type === DType.bool) return Number(raw) !== 0
+  if (isFloat8(type)) return float8Value(Number(raw), type)
   return isHalf(type) ? halfValue(Number(raw), type) : raw
 }
 

@@ -19,6 +19,13 @@ export const DType = {
   qint32: 14,
   bfloat16: 15,
   quint4x2: 16,
+  float8_e5m2: 23,
+  float8_e4m3fn: 24,
+  float8_e5m2fnuz: 25,
+  float8_e4m3fnuz: 26,
+  uint16: 27,
+  uint32: 28,
+  uint64: 29,
 } as const
 
 /** Names of dtypes, as PyTorch has them. */
@@ -26,17 +33,19 @@ export type DTypeName = keyof typeof DType
 /** The number of a dtype. */
 export type DType = (typeof DType)[DTypeName]
 
-/** By number; 8 is complex32. DType itself is read field by field only, so that bundlers put numbers in the place of its fields. */
+/** By number; 8 is complex32, 17 quint2x4, 18 to 22 are bits without a meaning. DType itself is read field by field only, so that bundlers put numbers in the place of its fields. */
 const NAMES: readonly (DTypeName | undefined)[] = [
   ...(['uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64', undefined] as const),
   ...(['complex64', 'complex128', 'bool', 'qint8', 'quint8', 'qint32', 'bfloat16', 'quint4x2'] as const),
+  ...[undefined, undefined, undefined, undefined, undefined, undefined],
+  ...(['float8_e5m2', 'float8_e4m3fn', 'float8_e5m2fnuz', 'float8_e4m3fnuz', 'uint16', 'uint32', 'uint64'] as const),
 ]
 
 /** Names of all dtypes. */
 export const DTYPE_NAMES: readonly DTypeName[] = NAMES.filter((name) => name !== undefined)
 
 /** Bytes per element; quint4x2 packs two elements into the one byte counted here. */
-const SIZES: readonly number[] = [1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 1]
+const SIZES: readonly number[] = [1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2, 4, 8]
 
 export function dtypeName(dtype: DType): DTypeName {
   return NAMES[dtype] ?? 'float32'
@@ -72,9 +81,22 @@ export function dtypeFromName(name: string): DType {
   return code as DType
 }
 
-/** float16, bfloat16, float32 and float64. */
+/** float16, bfloat16, float32 and float64, and those of 8 bits. */
 export function isFloating(dtype: DType): boolean {
-  return (dtype >= DType.float16 && dtype <= DType.float64) || dtype === DType.bfloat16
+  return (dtype >= DType.float16 && dtype <= DType.float64) || dtype === DType.bfloat16 || isFloat8(dtype)
+}
+
+/** The floating-point dtypes of 8 bits. */
+export function isFloat8(dtype: DType): boolean {
+  return dtype >= DType.float8_e5m2 && dtype <= DType.float8_e4m3fnuz
+}
+
+/**
+ * The dtypes that PyTorch gives little arithmetic: floats of 8 bits, and unsigned integers of 16 and more. Kernels move and convert them;
+ * runtime/operators/table/limited.ts says which operators take them.
+ */
+export function isLimited(dtype: DType): boolean {
+  return dtype >= DType.float8_e5m2
 }
 
 /** Pairs of floating-point numbers. Fourier transforms and the four basic operations compute with them; everything else takes their parts. */
@@ -95,7 +117,7 @@ export function realOf(dtype: DType): DType {
 
 /** Signed and unsigned integers; bool only where `includeBool`. */
 export function isIntegral(dtype: DType, includeBool = false): boolean {
-  return dtype <= DType.int64 || (includeBool && dtype === DType.bool)
+  return dtype <= DType.int64 || dtype >= DType.uint16 || (includeBool && dtype === DType.bool)
 }
 
 /** Whether elements are integers with scales and zero points. */

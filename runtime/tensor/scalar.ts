@@ -1,6 +1,7 @@
 import { absent, check, PtliteError } from '../error.js'
 import * as features from '../features.js'
-import { DType, dtypeName } from './dtype.js'
+import { DType, dtypeName, isFloating } from './dtype.js'
+import { numberToFloat8 } from './float8.js'
 import { bfloat16ToNumber, halfToNumber, numberToBfloat16, numberToHalf } from './half.js'
 
 /** A floating-point number of a program, kept apart from ints so that 2.0 is not 2. */
@@ -126,6 +127,11 @@ export function scalarBits(type: DType, value: Scalar): readonly [low: number, h
       return [numberToHalf(scalarToNumber(value)), 0]
     case DType.bfloat16:
       return [numberToBfloat16(scalarToNumber(value)), 0]
+    case DType.float8_e4m3fn:
+    case DType.float8_e5m2:
+    case DType.float8_e4m3fnuz:
+    case DType.float8_e5m2fnuz:
+      return [numberToFloat8(scalarToNumber(value), type), 0]
     default:
       return longBits(value)
   }
@@ -168,6 +174,13 @@ const LIMITS: Partial<Record<DType, readonly [number, number]>> = Object.fromEnt
   [DType.float16, [-65504, 65504]],
   [DType.bfloat16, [-3.3895313892515355e38, 3.3895313892515355e38]],
   [DType.float32, [-3.4028234663852886e38, 3.4028234663852886e38]],
+  [DType.float8_e4m3fn, [-448, 448]],
+  [DType.float8_e5m2, [-57344, 57344]],
+  [DType.float8_e4m3fnuz, [-240, 240]],
+  [DType.float8_e5m2fnuz, [-57344, 57344]],
+  [DType.uint16, [0, 0xffff]],
+  [DType.uint32, [0, 0xffffffff]],
+  [DType.uint64, [0, 2 ** 64]],
 ])
 
 /** Throws INVALID_ARGUMENT where a scalar lies outside of a dtype's range (c10::overflows): negative integers may wrap to uint8. */
@@ -176,7 +189,11 @@ export function checkInRange(type: DType, value: Scalar): void {
   if (limits === undefined || typeof value === 'boolean') return
   const number = scalarToNumber(value)
   if (number >= limits[0] && number <= limits[1]) return
-  if (type > DType.int64 ? !Number.isFinite(number) : type === DType.uint8 && !(value instanceof Float) && number < 0 && number >= -255)
-    return
+  if (isFloating(type) ? !Number.isFinite(number) : limits[0] === 0 && wraps(value, number, limits[1])) return
   throw new PtliteError('INVALID_ARGUMENT', `value ${String(value)} cannot be converted to ${dtypeName(type)} without overflow`)
+}
+
+/** A negative integer that an unsigned dtype has the opposite of. */
+function wraps(value: Scalar, number: number, greatest: number): boolean {
+  return !(value instanceof Float) && number < 0 && number >= -greatest
 }

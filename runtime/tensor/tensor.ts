@@ -1,8 +1,10 @@
 import { check, PtliteError } from '../error.js'
 import { anyItemOf, arrayTypeOf, elementValue, readTensor, type TypedArray } from './data.js'
-import { type DType, dtypeFromName, dtypeName, type DTypeName, holdsComplex, isQuantized, itemSize } from './dtype.js'
+import { type DType, dtypeFromName, dtypeName, type DTypeName, holdsComplex, isLimited, isQuantized, itemSize } from './dtype.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
 import { KIND, kindOf } from './kind-of.js'
+import { noteLimited } from './limited.js'
+import * as features from '../features.js'
 import type { DetachedTensor } from './detached.js'
 import { checkParameters, checkQuant, frozenQuant, type Quant, quantOf } from './quant.js'
 import { Complex, Float } from './scalar.js'
@@ -110,6 +112,7 @@ export class Tensor {
     this.#strides = strides
     this.#type = type
     this.#quant = quant
+    if (features.limited && isLimited(type)) noteLimited()
     if (UNCLONEABLE !== null) this.uncloneable = UNCLONEABLE
     Storage.addUser(storage)
     noteCreated(this)

@@ -18,6 +18,7 @@ export function featuresOf(selection: Selection, declared: readonly Operator[]):
   return {
     complex: parts.has('complex'),
     half: parts.has('halves') || dtypes === null || dtypes.has(DType.float16) || dtypes.has(DType.bfloat16),
+    limited: dtypes === null || [...dtypes].some((dtype) => dtype >= DType.float8_e5m2),
     quantized: backends.has('QuantizedCPU'),
     sparse: parts.has('sparse'),
     promotion: parts.has('scalars') || dtypes === null || dtypes.size > 1,

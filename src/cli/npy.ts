@@ -1,4 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
+import { dtypeFromName } from '../../runtime/tensor/dtype.js'
+import { float8Value } from '../../runtime/tensor/float8.js'
 import { type DTypeName, Tensor, type TypedArray } from '../index.js'
 
 /** The array of a `.npy` file. */
@@ -133,8 +135,15 @@ const DESCR: Readonly<Record<DTypeName, string>> = {
   float64: '<f8',
   complex64: '<c8',
   complex128: '<c16',
-  // NumPy has no bfloat16: it is written as float32, which holds all its values
+  uint16: '<u2',
+  uint32: '<u4',
+  uint64: '<u8',
+  // NumPy has none of these: they are written as float32, which holds all their values
   bfloat16: '<f4',
+  float8_e5m2: '<f4',
+  float8_e4m3fn: '<f4',
+  float8_e5m2fnuz: '<f4',
+  float8_e4m3fnuz: '<f4',
   // quantized tensors are written as their integers
   qint8: '|i1',
   quint8: '|u1',
@@ -142,10 +151,11 @@ const DESCR: Readonly<Record<DTypeName, string>> = {
   quint4x2: '|u1',
 }
 
-/** The `.npy` file (version 1) of a tensor: row-major, little-endian. bfloat16 becomes float32, quantized types their integers. */
+/** The `.npy` file (version 1) of a tensor: row-major, little-endian. bfloat16 and floats of 8 bits become float32, quantized types their integers. */
 export function writeNpy(t: Tensor): Uint8Array {
   const raw = t.data()
-  const data = t.dtype === 'bfloat16' ? widen(raw as Uint16Array) : raw
+  const data =
+    t.dtype === 'bfloat16' ? widen(raw as Uint16Array) : t.dtype.startsWith('float8') ? numbersOf(raw as Uint8Array, t.dtype) : raw
   const sizes = t.shape.length === 1 ? `${t.shape[0]},` : t.shape.join(', ')
   const text = `{'descr': '${DESCR[t.dtype]}', 'fortran_order': False, 'shape': (${sizes}), }`
   // the data begin at a multiple of 64 bytes, as NumPy itself writes them
@@ -156,6 +166,10 @@ export function writeNpy(t: Tensor): Uint8Array {
   out.write(padded, 10, 'latin1')
   out.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), 10 + padded.length)
   return out
+}
+
+function numbersOf(bits: Uint8Array, dtype: DTypeName): Float32Array {
+  return Float32Array.from(bits, (element) => float8Value(element, dtypeFromName(dtype)))
 }
 
 function widen(bits: Uint16Array): Float32Array {

@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../runtime/error.js'
-import { DType, dtypeFromName, dtypeName, type DTypeName, isFloating, isQuantized, itemSize } from '../../runtime/tensor/dtype.js'
+import { DType, dtypeFromName, dtypeName, type DTypeName, isFloat8, isFloating, isQuantized, itemSize } from '../../runtime/tensor/dtype.js'
 import { arrayTypeOf, dtypeOfArray, type TypedArray } from '../../runtime/tensor/data.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { isHalf } from '../../runtime/tensor/half.js'
@@ -13,7 +13,7 @@ export type NestedArray = number | bigint | boolean | readonly NestedArray[]
 
 /**
  * A new tensor with a copy of `data`: a typed array, or numbers in nested arrays. Without `dtype` a typed array
- * keeps its own (Uint16Array has none: name float16 or bfloat16); numbers become float32, bigints int64, booleans
+ * keeps its own (Uint16Array has none: name float16, bfloat16 or uint16); numbers become float32, bigints int64, booleans
  * bool. Without `shape` it is the nesting, or one dimension. Throws INVALID_ARGUMENT where lengths do not fit, and for numbers that an integer
  * dtype cannot hold. As in PyTorch fractions are cut off, and negative integers wrap where the dtype has no sign.
  */
@@ -32,7 +32,7 @@ function tensorOf(data: TypedArray | NestedArray, shape?: readonly number[], dty
   if (type === undefined)
     throw new PtliteError(
       'INVALID_ARGUMENT',
-      `data is a ${kind!}; ${kind === 'Uint16Array' ? 'name its dtype: float16 or bfloat16' : 'no dtype has such elements'}`,
+      `data is a ${kind!}; ${kind === 'Uint16Array' ? 'name its dtype: float16, bfloat16 or uint16' : 'no dtype has such elements'}`,
     )
   const array = kind === arrayTypeOf(type).name ? (elements as TypedArray) : converted(elements, type, kind)
   const sizes = shape === undefined ? nested : sizesOf(shape, 'shape')
@@ -62,28 +62,36 @@ const MAX_RANK = 64
 /** The elements as an array of this dtype. */
 function converted(elements: TypedArray | readonly Element[], type: DType, kind: string | undefined): TypedArray {
   const ArrayType = arrayTypeOf(type)
-  if (isHalf(type) || isQuantized(type))
+  if (isHalf(type) || isFloat8(type) || isQuantized(type))
     throw new PtliteError(
       'INVALID_ARGUMENT',
       `${dtypeName(type)} data must be a ${ArrayType.name} of raw bits, found ${kind ?? 'nested arrays'}`,
     )
   const array = new ArrayType(ArrayBuffer.isView(elements) ? lengthOf(elements) : elements.length)
-  const convert = type === DType.int64 ? toBigInt : type === DType.bool ? toBit : isFloating(type) ? Number : toIntegerOf(type)
+  const isLong = type === DType.int64 || type === DType.uint64
+  const convert = isLong ? toBigIntOf(type) : type === DType.bool ? toBit : isFloating(type) ? Number : toIntegerOf(type)
   for (let i = 0; i < array.length; i++) array[i] = convert(elements[i]!)
   return array
 }
 
-function toBigInt(x: Element): bigint {
-  if (typeof x === 'number' && !Number.isInteger(x)) throw new PtliteError('INVALID_ARGUMENT', `int64 data must be integers, found ${x}`)
-  const value = BigInt(x)
-  check(BigInt.asIntN(64, value) === value, () => `int64 data must be integers of 64 bits, found ${value}`)
-  return value
+/** Integers of 64 bits; negative ones wrap where the dtype has no sign. */
+function toBigIntOf(type: DType): (x: Element) => bigint {
+  const name = dtypeName(type)
+  const inRange = (value: bigint): boolean =>
+    type === DType.int64 ? BigInt.asIntN(64, value) === value : value > -(2n ** 64n) && value < 2n ** 64n
+  return (x) => {
+    if (typeof x === 'number' && !Number.isInteger(x))
+      throw new PtliteError('INVALID_ARGUMENT', `${name} data must be integers, found ${x}`)
+    const value = BigInt(x)
+    check(inRange(value), () => `${name} data must be integers of 64 bits, found ${value}`)
+    return value
+  }
 }
 
 /** Numbers as integers of 8 to 32 bits. */
 function toIntegerOf(type: DType): (x: Element) => number {
   const bits = 8 * itemSize(type)
-  const isUnsigned = type === DType.uint8
+  const isUnsigned = type === DType.uint8 || type === DType.uint16 || type === DType.uint32
   const most = isUnsigned ? 2 ** bits - 1 : 2 ** (bits - 1) - 1
   const least = isUnsigned ? 0 : -most - 1
   return (x) => {

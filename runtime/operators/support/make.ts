@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { arrayTypeOf, writeTensor } from '../../tensor/data.js'
-import { DType, isComplex, isFloating, realOf } from '../../tensor/dtype.js'
+import { DType, isComplex, isFloat8, isFloating, realOf } from '../../tensor/dtype.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { type Scalar, scalarToBigInt, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, sameShape } from '../../tensor/shape.js'
@@ -10,13 +10,13 @@ import { castTo, contiguousOf, copyInto } from './copy.js'
 
 /** A 0-d tensor of this scalar. Integers wrap, as in a C cast. */
 export function scalarTensor(value: Scalar, type: DType): Tensor {
-  if (type === DType.float16 || type === DType.bfloat16) return castTo(scalarTensor(value, DType.float32), type)
+  if (type === DType.float16 || type === DType.bfloat16 || isFloat8(type)) return castTo(scalarTensor(value, DType.float32), type)
   if (isComplex(type)) return castTo(scalarTensor(value, realOf(type)), type)
   const t = empty([], type)
   const raw = new (arrayTypeOf(type))(1)
   if (type === DType.bool) raw[0] = Number(scalarToNumber(value) !== 0)
   else if (isFloating(type)) raw[0] = scalarToNumber(value)
-  else if (type === DType.int64) raw[0] = scalarToBigInt(value)
+  else if (type === DType.int64 || type === DType.uint64) raw[0] = scalarToBigInt(value)
   else raw[0] = Number(BigInt.asIntN(32, scalarToBigInt(value)))
   writeTensor(t, raw)
   return t

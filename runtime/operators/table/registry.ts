@@ -1,10 +1,13 @@
 import { PtliteError } from '../../error.js'
+import * as features from '../../features.js'
 import { add, addedCount, addedIndex, addedWhere } from './added.js'
 import { guarded } from './guard.js'
+import { limited } from './limited-chunk.js'
 import { functionOf, nameOf, numberOf, numbersFrom, operatorTotal, schemaOf, wrapperOf } from './lookup.js'
 import { setOperatorNames } from './names.js'
 import type { BoxedFunction, OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
 import { schemaText } from './schema-text.js'
+import { limitedExist } from '../../tensor/limited.js'
 import type { Stack } from '../../tensor/value.js'
 import { noteOperator } from './unbox-error.js'
 
@@ -24,6 +27,7 @@ export class OperatorEntry {
 
   /** Runs the operator: takes its arguments off the stack, leaves its results. */
   call(stack: Stack): void {
+    if (features.limited && limitedExist() && this.source === null && limited().callLimited(this, stack, findOperator)) return
     noteOperator(this.index)
     this.wrapper(stack, this.unboxed as never)
   }

@@ -10,6 +10,11 @@ export function noteOperator(operator: number): void {
   running = operator
 }
 
+/** The name of that operator. */
+export function runningOperator(): string {
+  return operatorNameAt(running)
+}
+
 /** Throws INVALID_ARGUMENT naming operator, argument, expected type and what was found; `element` is the culprit in a list. */
 export function wrongType(found: Value, position: number, element?: number): never {
   const argument = running < 0 ? undefined : schemaAt(running).arguments[position]

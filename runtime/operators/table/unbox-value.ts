@@ -1,10 +1,12 @@
-import { type DType, dtypeFromCode, dtypeFromName } from '../../tensor/dtype.js'
+import * as features from '../../features.js'
+import { type DType, dtypeFromCode, dtypeFromName, isLimited } from '../../tensor/dtype.js'
 import { MemoryFormat } from '../../tensor/options.js'
 import { type AnyScalar, Complex, Float, type Int, isComplexNumber, type Scalar } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { CustomObject, Device, Tuple, type Value } from '../../tensor/value.js'
 import { noteUse } from '../../used.js'
-import { wrongType } from './unbox-error.js'
+import { limited } from './limited-chunk.js'
+import { runningOperator, wrongType } from './unbox-error.js'
 
 /*
  * One rule per schema type: a stack value becomes what the native function takes, or wrongType says that it is not
@@ -60,8 +62,9 @@ export function toComplex(v: Value, arg: number): Complex {
 
 /** A number of c10::ScalarType or a dtype's name. */
 export function toDType(v: Value, arg: number): DType {
-  if (typeof v === 'number') return dtypeFromCode(v)
-  return typeof v === 'string' ? dtypeFromName(v) : wrongType(v, arg)
+  const type = typeof v === 'number' ? dtypeFromCode(v) : typeof v === 'string' ? dtypeFromName(v) : wrongType(v, arg)
+  if (features.limited && isLimited(type)) limited().checkLimited(runningOperator(), type)
+  return type
 }
 
 const LAYOUTS: Readonly<Record<string, number>> = { strided: 0, sparse: 1, sparse_coo: 1, sparse_csr: 2, _mkldnn: 3, sparse_csc: 4 }

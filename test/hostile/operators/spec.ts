@@ -48,6 +48,8 @@ const ARRAYS = {
   uint8: Uint8Array, int8: Int8Array, int16: Int16Array, int32: Int32Array, int64: BigInt64Array, float16: Uint16Array, float32: Float32Array,
   float64: Float64Array, complex64: Float32Array, complex128: Float64Array, bool: Uint8Array, qint8: Int8Array, quint8: Uint8Array,
   qint32: Int32Array, bfloat16: Uint16Array, quint4x2: Uint8Array,
+  float8_e5m2: Uint8Array, float8_e4m3fn: Uint8Array, float8_e5m2fnuz: Uint8Array, float8_e4m3fnuz: Uint8Array,
+  uint16: Uint16Array, uint32: Uint32Array, uint64: BigUint64Array,
 } as const satisfies Record<DTypeName, unknown> // prettier-ignore
 
 const WILD_FLOATS = [NaN, Infinity, -Infinity, -0, 1e38, -1e38, 1e308, 5e-324, 2 ** 31, 2 ** 53, -1, 0.5]
@@ -71,7 +73,7 @@ function fillArray(array: InstanceType<(typeof ARRAYS)[DTypeName]>, dtype: DType
         kind === 'wild' ? dice.pick(WILD_FLOATS) : kind === 'range' ? fill[1] + dice.below(fill[2] - fill[1] + 1) : dice.next() * 2 - 1
     } else {
       const integer = kind === 'wild' ? dice.pick(WILD_INTS) : kind === 'range' ? BigInt(Math.floor(fill[1] + dice.next() * (fill[2] - fill[1] + 1))) : BigInt(dice.below(3)) // prettier-ignore
-      if (array instanceof BigInt64Array) array[i] = integer
+      if (array instanceof BigInt64Array || array instanceof BigUint64Array) array[i] = integer
       else array[i] = Number(BigInt.asIntN(32, integer))
     }
   }

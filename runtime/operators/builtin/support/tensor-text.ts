@@ -27,6 +27,13 @@ const TYPE_NAMES: Readonly<Record<DType, string>> = {
   [DType.qint32]: 'QInt32',
   [DType.bfloat16]: 'BFloat16',
   [DType.quint4x2]: 'QUInt4x2',
+  [DType.float8_e5m2]: 'Float8_e5m2',
+  [DType.float8_e4m3fn]: 'Float8_e4m3fn',
+  [DType.float8_e5m2fnuz]: 'Float8_e5m2fnuz',
+  [DType.float8_e4m3fnuz]: 'Float8_e4m3fnuz',
+  [DType.uint16]: 'UInt16',
+  [DType.uint32]: 'UInt32',
+  [DType.uint64]: 'UInt64',
 }
 
 interface Format {

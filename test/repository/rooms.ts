@@ -14,7 +14,11 @@ const FORMATS = readdirSync(join(root, 'formats'), { withFileTypes: true })
 
 /** Top to bottom, as docs/architecture.md draws them; rooms of one row may not import each other. */
 const ROWS: readonly (readonly string[])[] = [
-  ['src/cli'],
+  ['scripts', 'bench', 'sweep', 'serve', 'examples'],
+  ['src/cli', 'web'],
+  ['src/library.ts'],
+  ['src/index.ts'],
+  ['chunks'],
   ['src'],
   ['media'],
   ['src/values'],
@@ -45,10 +49,16 @@ const ROWS: readonly (readonly string[])[] = [
 
 /** Whose files are looked at. */
 const FOLDERS = [
+  'scripts',
+  'bench',
+  'sweep',
+  'serve/src',
+  'examples',
+  'web',
+  'chunks',
   'src',
   'media',
   'selective-build',
-  'web/bundling',
   'codegen',
   'engine',
   'interpreter',
@@ -65,7 +75,7 @@ export const roomsInOrder: readonly string[] = ROWS.flatMap((rooms) => (rooms ==
 
 /** The room of a file, and the number of its row from the top. */
 export function place(file: string): { room: string; row: number } | undefined {
-  return ROOMS.find(({ room }) => file.startsWith(`${room}/`))
+  return ROOMS.find(({ room }) => file === room || file.startsWith(`${room}/`))
 }
 
 function* sourcesIn(folder: string): Generator<string> {

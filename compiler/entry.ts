@@ -5,7 +5,6 @@ import type { Guards } from './record/guards.js'
 import type { Recording } from './record/recorder.js'
 import type { RegionRecording } from './record/region.js'
 import type { Signature } from './record/signature.js'
-import type { MethodRegions } from './regions/method-regions.js'
 import type { Kept } from './signature-list.js'
 
 /** Times that a signature is recorded anew, because of caches being filled or attributes being set, before it is left to the interpreter. */
@@ -19,8 +18,8 @@ export type EntryState =
   | { readonly kind: 'region'; readonly region: RegionRecording; readonly call: CompiledCall | null }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** A signature of a method, or of the states from which a region of one begins. */
-export class Entry<S extends { toString(): string } = Signature> implements Kept {
+/** A signature of a method, or of the states from which a region of one begins; `Regions`: what a method is divided into. */
+export class Entry<S extends { toString(): string } = Signature, Regions extends { dispose(): void } = never> implements Kept {
   state: EntryState = { kind: 'refused', reason: 'not recorded' }
   recordedOperators = 0
   attempts = 0
@@ -33,7 +32,7 @@ export class Entry<S extends { toString(): string } = Signature> implements Kept
   /** Where a region begins; null for the start of the method. */
   from: Origin | null = null
   /** Null where calls are replayed or interpreted as a whole. */
-  regions: MethodRegions | null = null
+  regions: Regions | null = null
 
   constructor(
     readonly signature: S,

@@ -4,8 +4,7 @@ import { lastSourceLine, type ModelGraph } from '../program/graph-info.js'
 import type { LinkedFunction } from '../program/linked.js'
 import type { Profiler } from '../interpreter/profile.js'
 import type { RunOptions } from '../interpreter/run.js'
-import { type ScriptModule } from '../interpreter/script-module.js'
-import { modulesObserved } from '../interpreter/module-observer.js'
+import { modulesObserved, type ScriptModule } from '../interpreter/script-module.js'
 import { endsCall, type Limits } from '../runtime/limits.js'
 import { reachable, visitTensors } from '../program/reach.js'
 import type { Storage } from '../runtime/tensor/storage.js'
@@ -25,7 +24,8 @@ import { type Recording, recorderOf, type Refusal } from './record/recorder.js'
 import type { RegionRecording } from './record/region.js'
 import { Signature } from './record/signature.js'
 import type { StateParts } from './record/state-signature.js'
-import type { RegionHost } from './regions/runner.js'
+import type { MethodEntry, MethodRegions } from './regions/method-regions.js'
+import type { RegionHost } from './regions/region-call.js'
 import { Entry, MAX_ATTEMPTS } from './entry.js'
 import { type Described, describeEntry, type PlanInfo } from './plan-info.js'
 import { signatureHash } from './record/signature-hash.js'
@@ -66,7 +66,7 @@ export type BackgroundStep =
 const INTERPRET: BackgroundStep = { kind: 'interpret' }
 const IN_REGIONS: BackgroundStep = { kind: 'regions' }
 
-type MethodPlans = Map<LinkedFunction, SignatureList<Entry>>
+type MethodPlans = Map<LinkedFunction, SignatureList<MethodEntry>>
 
 /** Calls methods of a module: interprets them first, and replays what repeats itself. */
 export class TieredModule implements RegionHost {
@@ -102,7 +102,7 @@ export class TieredModule implements RegionHost {
   }
 
   /** Those of all modes. */
-  private everyMethod(): SignatureList<Entry>[] {
+  private everyMethod(): SignatureList<MethodEntry>[] {
     const all = this.byModes.size > 1 ? [...this.byModes.values()] : [this.methods]
     return all.flatMap((methods) => [...methods.values()])
   }
@@ -152,27 +152,27 @@ export class TieredModule implements RegionHost {
     this.compiledFor(fn, args)
   }
 
-  private find(fn: LinkedFunction, args: readonly Value[]): Entry | undefined {
+  private find(fn: LinkedFunction, args: readonly Value[]): MethodEntry | undefined {
     return this.plansOf(fn).entries.find((entry) => entry.signature.match(args) !== null && this.fits(entry, args))
   }
 
-  private fits({ state }: Entry, args: readonly Value[]): boolean {
+  private fits({ state }: MethodEntry, args: readonly Value[]): boolean {
     return state.kind !== 'region' || compiler().fitsStart(state.region, [this.script.root, ...args])
   }
 
   /** What the first region of a method begins with; null where it has none, undefined where that has another form. */
-  private startOf({ state }: Entry, args: readonly Value[]): StateParts | null | undefined {
+  private startOf({ state }: MethodEntry, args: readonly Value[]): StateParts | null | undefined {
     return state.kind === 'region' ? (compiler().matchStart(state.region, [this.script.root, ...args]) ?? undefined) : null
   }
 
   /** False where another call will be replayed or interpreted as the last one was. */
-  private mayLearn({ state, attempts, regions }: Entry): boolean {
+  private mayLearn({ state, attempts, regions }: MethodEntry): boolean {
     if (regions !== null) return regions.mayLearn
     return state.kind === 'recorded' || (state.kind !== 'compiled' && attempts < MAX_ATTEMPTS)
   }
 
   /** What became of arguments of this form. Each call gets lists and dicts of its own, since the method may change them. */
-  private compiledFor(fn: LinkedFunction, args: readonly Value[]): Entry {
+  private compiledFor(fn: LinkedFunction, args: readonly Value[]): MethodEntry {
     const plans = this.plansOf(fn)
     const signature = Signature.of(args)
     if (signature === null)
@@ -321,7 +321,7 @@ export class TieredModule implements RegionHost {
   }
 
   private replayEntryAsync(
-    entry: Entry,
+    entry: MethodEntry,
     inputs: readonly Tensor[],
     signal: AbortSignal | undefined,
     limits: Limits | undefined,
@@ -333,7 +333,7 @@ export class TieredModule implements RegionHost {
     return result
   }
 
-  private compileStep(fn: LinkedFunction, entry: Entry): BackgroundStep {
+  private compileStep(fn: LinkedFunction, entry: MethodEntry): BackgroundStep {
     const begin = milliseconds()
     const plans = this.plansOf(fn)
     return {
@@ -347,7 +347,7 @@ export class TieredModule implements RegionHost {
   }
 
   /** What another thread has made of a call. */
-  private takeOver(fn: LinkedFunction, entry: Entry, outcome: Outcome<ReceivedPlan>): void {
+  private takeOver(fn: LinkedFunction, entry: MethodEntry, outcome: Outcome<ReceivedPlan>): void {
     if (outcome.kind === 'failed' && outcome.aborted) return
     entry.attempts++
     // a call on this thread may have come first
@@ -374,13 +374,13 @@ export class TieredModule implements RegionHost {
     entry.recordedOperators = outcome.recorded
   }
 
-  private plansOf(fn: LinkedFunction): SignatureList<Entry> {
+  private plansOf(fn: LinkedFunction): SignatureList<MethodEntry> {
     let plans = this.methods.get(fn)
     if (plans === undefined) this.methods.set(fn, (plans = new SignatureList()))
     return plans
   }
 
-  private callNew(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[], hash?: number): Value {
+  private callNew(fn: LinkedFunction, plans: SignatureList<MethodEntry>, args: readonly Value[], hash?: number): Value {
     if (this.mode !== 'eager' && plans.rests()) return this.interpretCall(fn, args)
     const other = this.mode === 'off' ? null : this.forOtherInts(fn, plans, args)
     if (other !== null) return other.regions!.record(args)
@@ -399,13 +399,13 @@ export class TieredModule implements RegionHost {
    * An entry for calls of a form that differ in ints alone, of which there have been some; null where there have not, and where there is
    * such an entry.
    */
-  private forOtherInts(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[]): Entry | null {
+  private forOtherInts(fn: LinkedFunction, plans: SignatureList<MethodEntry>, args: readonly Value[]): MethodEntry | null {
     if (!args.some((arg) => typeof arg === 'number')) return null
     for (const like of plans.entries) {
       if (like.signature.varying.length > 0) return null
       const places = like.signature.differingInts(args)
       if (places === null || ++like.otherInts < ENOUGH_INTS) continue
-      const entry = new Entry(Signature.of(args, places)!, signatureHash(args))
+      const entry = new Entry<Signature, MethodRegions>(Signature.of(args, places)!, signatureHash(args))
       plans.add(entry)?.dispose()
       this.divide(fn, entry)
       return entry
@@ -413,7 +413,7 @@ export class TieredModule implements RegionHost {
     return null
   }
 
-  private callEntry(fn: LinkedFunction, entry: Entry, inputs: readonly Tensor[], args: readonly Value[]): Value {
+  private callEntry(fn: LinkedFunction, entry: MethodEntry, inputs: readonly Tensor[], args: readonly Value[]): Value {
     const { state } = entry
     if (state.kind === 'compiled' && state.guards.hold()) {
       entry.replays++
@@ -434,7 +434,7 @@ export class TieredModule implements RegionHost {
     }
   }
 
-  private interpretOnly(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[]): Value {
+  private interpretOnly(fn: LinkedFunction, plans: SignatureList<MethodEntry>, args: readonly Value[]): Value {
     const begin = milliseconds()
     try {
       return this.interpretCall(fn, args)
@@ -454,7 +454,7 @@ export class TieredModule implements RegionHost {
     }
   }
 
-  private recordEntry(fn: LinkedFunction, entry: Entry, inputs: readonly Tensor[], args: readonly Value[]): Value {
+  private recordEntry(fn: LinkedFunction, entry: MethodEntry, inputs: readonly Tensor[], args: readonly Value[]): Value {
     const [result, found] = this.interpret(fn, inputs, args)
     // a call that fails says nothing of others
     entry.attempts++
@@ -478,7 +478,7 @@ export class TieredModule implements RegionHost {
   }
 
   /** From now on its calls are recorded in regions. */
-  private divide(fn: LinkedFunction, entry: Entry): void {
+  private divide(fn: LinkedFunction, entry: MethodEntry): void {
     entry.attempts = 0
     entry.regions = compiler().methodRegions(this, entry, fn)
   }
@@ -499,7 +499,7 @@ export class TieredModule implements RegionHost {
 
   private compileEntry(
     fn: LinkedFunction,
-    entry: Entry,
+    entry: MethodEntry,
     { graph, guards }: Recording,
     inputs: readonly Tensor[],
     args: readonly Value[],
@@ -581,7 +581,7 @@ const ENOUGH_INTS = 4
 
 const TOO_FEW = 'interpreted: there are too few operators for a plan'
 
-function isHopeless({ state, attempts }: Entry): boolean {
+function isHopeless({ state, attempts }: MethodEntry): boolean {
   return state.kind === 'refused' && attempts >= MAX_ATTEMPTS
 }
 
@@ -606,13 +606,13 @@ function copyContainers(args: readonly Value[]): Value[] {
 }
 
 /** A plan and what it depends on, where there is one. */
-function plansOf({ state }: Pick<Entry, 'state'>): { readonly call: Call; readonly guards: Guards }[] {
+function plansOf({ state }: Pick<MethodEntry, 'state'>): { readonly call: Call; readonly guards: Guards }[] {
   if (state.kind === 'compiled') return [state]
   return state.kind === 'region' && state.call !== null ? [{ call: state.call, guards: state.region.guards }] : []
 }
 
-function addEntry(plans: SignatureList<Entry>, signature: Signature, args: readonly Value[]): Entry {
-  const entry = new Entry(signature, signatureHash(args))
+function addEntry(plans: SignatureList<MethodEntry>, signature: Signature, args: readonly Value[]): MethodEntry {
+  const entry = new Entry<Signature, MethodRegions>(signature, signatureHash(args))
   plans.add(entry)?.dispose()
   return entry
 }

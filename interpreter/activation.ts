@@ -5,7 +5,7 @@ import { execute } from './execute.js'
 import { drop, retain } from './lifetime.js'
 import type { LinkedFunction } from '../program/linked.js'
 import type { ProgramInstance, Run } from './run-state.js'
-import { LEFT, type RunRecorder } from './recorder.js'
+import { LEFT, type RunRecorder } from './run-state.js'
 import { abandonRun, beginRun, type RunOptions, takeResult } from './run.js'
 import { finishRun } from './finish-run.js'
 

@@ -1,5 +1,5 @@
 import type { Profiler } from './profile.js'
-import type { RunRecorder } from './recorder.js'
+import type { RunRecorder } from './run-state.js'
 import type { Run } from './run-state.js'
 import * as features from '../runtime/features.js'
 

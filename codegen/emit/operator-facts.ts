@@ -1,4 +1,5 @@
-import { FACTS, inplaceViews, pointwiseOfOne } from '../model/facts.js'
+import { inplaceViews, pointwiseOfOne } from '../model/facts.js'
+import { FACTS } from '../model/tags.js'
 import type { Operator } from '../model/operator.js'
 import { banner, OPERATOR_INPUTS } from './file.js'
 

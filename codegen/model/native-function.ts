@@ -1,6 +1,6 @@
 import type { Source } from '../error.js'
 import type { Argument, FunctionSchema } from '../schema/model.js'
-import type { Fact } from './facts.js'
+import type { Fact } from './tags.js'
 
 /** A dispatch row: backend key and the native function that serves it. */
 export interface DispatchRow {

@@ -4,7 +4,7 @@ import { parseSchema } from '../schema/parser.js'
 import { type FunctionSchema, isOutArgument, type SchemaType } from '../schema/model.js'
 import { isNumber } from '../types/unboxing.js'
 import type { Entry, Field } from '../yaml-file.js'
-import { type Fact, FACTS, TAGS } from './facts.js'
+import { type Fact, FACTS, TAGS } from './tags.js'
 import type { DispatchRow, NativeFunction, Precomputed } from './native-function.js'
 
 /** Every dispatch key of PyTorch 1.13, and `Builtin` for what its own tables register outside native_functions.yaml. */

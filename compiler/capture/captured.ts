@@ -2,13 +2,9 @@ import type { SparseDescription } from '../../runtime/operators/cpu/support/spar
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { FrameLayout } from './frame-layout.js'
-import type { ResultTemplate } from './result.js'
+import type { ResultTemplate, Target } from './result.js'
 
-/** What an address in a frame belongs to: an argument, memory made during the run, or memory that was there before. */
-export interface Target {
-  readonly kind: 'input' | 'buffer' | 'constant'
-  readonly index: number
-}
+export type { Target }
 
 export interface Pointer {
   /** Byte of the address in its frame. */

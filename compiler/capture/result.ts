@@ -3,7 +3,12 @@ import { type Quant, Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, type DictKey, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import type { DType } from '../../runtime/tensor/dtype.js'
 import { enterScope } from '../../runtime/tensor/scope.js'
-import type { Target } from './captured.js'
+
+/** What an address in a frame belongs to: an argument, memory made during the run, or memory that was there before. */
+export interface Target {
+  readonly kind: 'input' | 'buffer' | 'constant'
+  readonly index: number
+}
 
 /** How to make one tensor of the result. */
 export interface TensorTemplate {

@@ -1,6 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
 import type { Field } from './fields.js'
-import type { Arg, GraphNode, NodeBase } from './graph.js'
+import type { Arg, NodeBase, OperatorNode } from './argument.js'
 import { type Call, type FieldsOf, KINDS } from './kinds.js'
 
 export type CompiledKind = keyof typeof KINDS
@@ -20,7 +20,7 @@ const fieldsOf = (kind: CompiledKind): readonly (readonly [string, Field<unknown
   Object.entries(KINDS[kind].fields as unknown as Record<string, Field<unknown>>)
 
 /** The call that computes a node. */
-export function callOf(node: GraphNode): Call {
+export function callOf(node: OperatorNode | CompiledNode): Call {
   return node.kind === 'operator' ? node : (KINDS[node.kind].call as (node: CompiledNode) => Call)(node)
 }
 

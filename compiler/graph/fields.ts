@@ -1,7 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { Tuple } from '../../runtime/tensor/value.js'
-import { type Arg, constant, NONE, value, type ValueId } from './graph.js'
+import { type Arg, constant, NONE, value, type ValueId } from './argument.js'
 
 /** One field of a compiled node: how it is seen as an argument, for all that treats fields alike. */
 export interface Field<T> {

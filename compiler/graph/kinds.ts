@@ -22,7 +22,7 @@ import {
   VALUES,
   word,
 } from './fields.js'
-import { type Arg, constant, NONE, value, type ValueId } from './graph.js'
+import { type Arg, constant, NONE, value, type ValueId } from './argument.js'
 import { integerProduct, WEIGHT } from './packed-weight.js'
 
 /** An operator and its arguments. */

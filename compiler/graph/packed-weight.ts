@@ -1,6 +1,6 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { type Field, INT, OPTIONAL_VALUE, partsOf, tuple, VALUE, word } from './fields.js'
-import { type Arg, constant, value, type ValueId } from './graph.js'
+import { type Arg, constant, value, type ValueId } from './argument.js'
 
 interface WeightRow {
   /** Of the constant with the numbers. */

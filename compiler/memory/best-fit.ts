@@ -1,4 +1,9 @@
-import type { Lifetime } from './plan-memory.js'
+/** A piece of memory and when it is in use: from step `first` to step `last`, both included. */
+export interface Lifetime {
+  readonly bytes: number
+  readonly first: number
+  readonly last: number
+}
 
 interface Placed {
   readonly buffer: Lifetime

@@ -1,8 +1,13 @@
 import { type DType, itemSize } from '../../runtime/tensor/dtype.js'
 import type { CapturedFrame, CapturedRun, Pointer } from '../capture/captured.js'
 import { fieldOf } from '../capture/frame-layout.js'
-import type { Extent } from './lifetimes.js'
 import type { FrameMember } from '../capture/frame-layout.js'
+
+/** The first and the last frame that touch a buffer; -1 where none does. */
+export interface Extent {
+  first: number
+  last: number
+}
 
 /**
  * Lets results take the place of operands that are used for the last time: before, `relu(x)` needs two buffers of one

@@ -1,6 +1,6 @@
 import type { CapturedRun } from '../capture/captured.js'
-import { shareInPlace } from './in-place.js'
-import type { Lifetime } from './plan-memory.js'
+import { type Extent, shareInPlace } from './in-place.js'
+import type { Lifetime } from './best-fit.js'
 
 /** Where each buffer of a run lies: buffers of the same group share memory. */
 export interface BufferGroups {
@@ -10,11 +10,6 @@ export interface BufferGroups {
   readonly lifetimes: readonly Lifetime[]
   /** Groups that the result reaches: they get memory of their own in each run. */
   readonly isOutput: readonly boolean[]
-}
-
-export interface Extent {
-  first: number
-  last: number
 }
 
 /** First and last frame that touch each buffer; -1 where none does. */

@@ -1,4 +1,4 @@
-import type { Lifetime } from './plan-memory.js'
+import type { Lifetime } from './best-fit.js'
 
 type Compare = (a: Lifetime, b: Lifetime) => number
 

@@ -1,12 +1,7 @@
 import { orders, promoteHighest } from './orders.js'
-import { bestFit } from './best-fit.js'
+import { bestFit, type Lifetime } from './best-fit.js'
 
-/** A piece of memory and when it is in use: from step `first` to step `last`, both included. */
-export interface Lifetime {
-  readonly bytes: number
-  readonly first: number
-  readonly last: number
-}
+export type { Lifetime }
 
 export interface MemoryPlan {
   /** Byte offset in the arena of each buffer. */

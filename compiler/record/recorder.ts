@@ -1,7 +1,7 @@
 import { elementsOf, reachable, someTensor } from '../../program/reach.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import type { ProgramInstance } from '../../interpreter/run-state.js'
-import type { OperatorCall, RunRecorder } from '../../interpreter/recorder.js'
+import type { OperatorCall, RunRecorder } from '../../interpreter/run-state.js'
 import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
 import { hasFewPaths } from '../../runtime/tensor/paths.js'

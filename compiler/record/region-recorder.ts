@@ -1,7 +1,7 @@
 import type { Frame } from '../../interpreter/activation.js'
 import { reachable } from '../../program/reach.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
-import type { OperatorCall } from '../../interpreter/recorder.js'
+import type { OperatorCall } from '../../interpreter/run-state.js'
 import type { ProgramInstance } from '../../interpreter/run-state.js'
 import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { sameShape } from '../../runtime/tensor/shape.js'

@@ -12,7 +12,7 @@ import {
   type Value,
 } from '../../runtime/tensor/value.js'
 import { fitsTensor, tensorShape, type TensorShape } from './signature.js'
-import { tensorText } from './signature-text.js'
+import { tensorText } from './signature.js'
 
 /** Values in a state beyond which it is not worth while to compare them one by one. */
 const MAX_LEAVES = 4096

@@ -8,13 +8,18 @@ import type { Place } from '../record/module-parts.js'
 import type { Refusal } from '../record/recorder.js'
 import { isRegion, type RegionRecording } from '../record/region.js'
 import { releaseMade } from '../record/region-prologue.js'
+import type { Signature } from '../record/signature.js'
 import type { StateParts } from '../record/state-signature.js'
 import { isWhole, runWhole } from './region.js'
-import { type RegionHost, RegionRun, TOO_SMALL } from './runner.js'
+import type { RegionHost } from './region-call.js'
+import { RegionRun, TOO_SMALL } from './runner.js'
 import { type RegionEntry, RegionTable } from './table.js'
 import { Trial } from './trial.js'
 
 const NO_SIGNATURE: Refusal = { reason: 'its arguments have no signature', origin: null, temporary: false }
+
+/** A signature of a method. */
+export type MethodEntry = Entry<Signature, MethodRegions>
 
 /** How calls of a method that was not recorded as a whole are carried out in regions. The first begins with the method and is kept in its entry. */
 export class MethodRegions {
@@ -25,7 +30,7 @@ export class MethodRegions {
 
   constructor(
     private readonly host: RegionHost,
-    private readonly entry: Entry,
+    private readonly entry: MethodEntry,
     private readonly fn: LinkedFunction,
     /** Places of the ints among `self` and the arguments that may be others each time. */
     private readonly varying: ReadonlySet<number>,
@@ -135,7 +140,7 @@ export class MethodRegions {
   }
 }
 
-export function methodRegions(host: RegionHost, entry: Entry, fn: LinkedFunction): MethodRegions {
+export function methodRegions(host: RegionHost, entry: MethodEntry, fn: LinkedFunction): MethodRegions {
   return new MethodRegions(host, entry, fn, new Set(entry.signature.varying.map((place) => place + 1)))
 }
 

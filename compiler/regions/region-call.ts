@@ -1,14 +1,35 @@
+import type { RunOptions } from '../../interpreter/run.js'
+import type { ScriptModule } from '../../interpreter/script-module.js'
+import type { LinkedFunction } from '../../program/linked.js'
 import { visitTensors } from '../../program/reach.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { extentOf } from '../../runtime/tensor/shape.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Value } from '../../runtime/tensor/value.js'
 import type { CompiledCall } from '../compiled-call.js'
 import { drawsRandom, generatorState, writtenInputs } from '../contents.js'
+import type { Graph } from '../graph/graph.js'
+import type { ModuleParts } from '../record/module-parts.js'
+import type { Refusal } from '../record/recorder.js'
 import type { RegionRecording } from '../record/region.js'
 import { type StateParts, tensorAt } from '../record/state-signature.js'
 import { inputsOf } from './region.js'
-import type { RegionHost } from './runner.js'
+
+/** What regions need of the module that they are of. */
+export interface RegionHost {
+  readonly script: ScriptModule
+  readonly parts: ModuleParts
+  /** Of every interpreted call. */
+  readonly runOptions: RunOptions
+  interpretCall(fn: LinkedFunction, args: readonly Value[]): Value
+  /** What tools show of the module has changed. */
+  noteChange(): void
+  compileGraph(graph: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value }
+  /** A plan was made that reads what `region` guards. */
+  compiledRegion(region: RegionRecording): void
+  reasonText(refusal: Pick<Refusal, 'reason' | 'origin'>): string
+}
 
 /** What the graph of a region returns for a state. */
 export function runRegion(region: RegionRecording, call: CompiledCall, parts: StateParts): Tensor[] {

@@ -4,39 +4,18 @@ import { endsCall } from '../../runtime/limits.js'
 import { currentBudget } from '../../runtime/native/budget.js'
 import { Activation } from '../../interpreter/activation.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
-import type { RunOptions } from '../../interpreter/run.js'
-import type { OperatorCall, RunRecorder } from '../../interpreter/recorder.js'
-import type { ScriptModule } from '../../interpreter/script-module.js'
-import type { Tensor } from '../../runtime/tensor/tensor.js'
+import type { OperatorCall, RunRecorder } from '../../interpreter/run-state.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import type { CompiledCall } from '../compiled-call.js'
 import { Entry, MAX_ATTEMPTS } from '../entry.js'
-import type { Graph } from '../graph/graph.js'
-import type { ModuleParts } from '../record/module-parts.js'
-import { originOf, type Refusal } from '../record/recorder.js'
+import { originOf } from '../record/recorder.js'
 import { type RegionRecorder, regionRecorderOf } from '../record/region-recorder.js'
 import type { RegionRecording } from '../record/region.js'
 import { releaseMade } from '../record/region-prologue.js'
 import { StateDescription, type StateParts } from '../record/state-signature.js'
 import { formHash, signatureHash } from '../record/signature-hash.js'
 import { advance, type Advance, matchStart } from './region.js'
-import { compileRegion, runRegion } from './region-call.js'
+import { compileRegion, type RegionHost, runRegion } from './region-call.js'
 import { endOf, type Instruction, type Location, type RegionEntry, type RegionTable, type Stretch } from './table.js'
-
-/** What regions need of the module that they are of. */
-export interface RegionHost {
-  readonly script: ScriptModule
-  readonly parts: ModuleParts
-  /** Of every interpreted call. */
-  readonly runOptions: RunOptions
-  interpretCall(fn: LinkedFunction, args: readonly Value[]): Value
-  /** What tools show of the module has changed. */
-  noteChange(): void
-  compileGraph(graph: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value }
-  /** A plan was made that reads what `region` guards. */
-  compiledRegion(region: RegionRecording): void
-  reasonText(refusal: Pick<Refusal, 'reason' | 'origin'>): string
-}
 
 /** What a region's plan is kept in. */
 type Kept = Pick<RegionEntry, 'state' | 'replays' | 'attempts' | 'cost'>

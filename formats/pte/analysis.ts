@@ -1,8 +1,8 @@
 import { guarded } from '../../program/file-error.js'
 import { Flow, type Step } from './flow.js'
-import type { Effects, Kernel } from './kernel.js'
+import type { Kernel } from './kernel.js'
 import type { Instruction, Plan } from './plan.js'
-import { Variables } from './variables.js'
+import { type Effects, Variables } from './variables.js'
 
 /** What serves an instruction; null for those that are no calls. */
 export type KernelFor = (instruction: Instruction) => Kernel | null

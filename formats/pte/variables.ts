@@ -1,6 +1,27 @@
-import type { Effects, Values } from './kernel.js'
 import { isSameForm } from './form.js'
 import { elementCount, type Instruction, type Plan, type PlanValue, type TensorValue } from './plan.js'
+
+/** What a call does with values of the plan, by their numbers. */
+export interface Effects {
+  readonly reads: readonly number[]
+  readonly writes: readonly number[]
+  /** Tensors that it writes to in part, or whose memory others see. */
+  readonly updates?: readonly number[]
+  /** Results that share memory with an argument. */
+  readonly aliases?: readonly (readonly [from: number, to: number])[]
+}
+
+/** The values of a plan, as effects see them. */
+export interface Values {
+  /** The values that a value is made of: the items of a list, or itself. */
+  items(index: number): readonly number[]
+  isTensor(index: number): boolean
+  isNone(index: number): boolean
+  /** Both are of one form, and none is dynamic. */
+  isAlike(a: number, b: number): boolean
+  /** It has memory of its own. */
+  isPlaced(index: number): boolean
+}
 
 /**
  * The variables of a method. Tensors are told apart by where a plan puts them: values at one place in memory are one variable, since the plan leaves out views that

@@ -136,7 +136,11 @@ function callsOf(pool: TensorPool): Calls {
     // storage, offset, sizes, strides, requires_grad, hooks
     'torch._utils._rebuild_tensor_v2': (args) => tensorOf(args, null),
     // storage, offset, sizes, strides, qparams, requires_grad, hooks
-    'torch._utils._rebuild_qtensor': (args) => tensorOf(args, quantOf(args[4], pool)),
+    'torch._utils._rebuild_qtensor': (args) =>
+      tensorOf(
+        args,
+        quantOf(args[4], (tensor) => pool.numbers(tensor)),
+      ),
     // layout, size, requires_grad, indices (of a compressed layout two tensors), values, hooks
     'torch._utils._rebuild_sparse_tensor': (args) => sparseOf(args, pool),
     'torch._utils._rebuild_parameter': ([value]) => {

@@ -4,12 +4,11 @@ import { holdsZeroPoint, type Quant } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { integerOf, tupleOf, unexpected } from '../../program/file-error.js'
 import { PickleGlobal, SCHEME } from '../containers/pickle/global.js'
-import type { TensorPool } from './tensor-pool.js'
 import * as features from '../../runtime/features.js'
 import { absent } from '../../runtime/error.js'
 
-/** The quantization of a pickled tensor, (scheme, scale, zero point) or (scheme, scales, zero points, axis). Throws INVALID_FILE. */
-export function quantOf(params: Value | undefined, pool: TensorPool): Quant {
+/** The quantization of a pickled tensor, (scheme, scale, zero point) or (scheme, scales, zero points, axis); `numbersOf` reads a tensor of the file. Throws INVALID_FILE. */
+export function quantOf(params: Value | undefined, numbersOf: (tensor: Value | undefined) => number[]): Quant {
   if (!features.quantized) throw absent('the reader of quantized tensors', 'UNSUPPORTED_FILE')
   const [scheme, scale, zeroPoint, axis] = tupleOf(params)
   const match = scheme instanceof PickleGlobal ? SCHEME.exec(scheme.className) : null
@@ -18,7 +17,7 @@ export function quantOf(params: Value | undefined, pool: TensorPool): Quant {
     if (!(scale instanceof Float)) throw unexpected('a float as scale', scale)
     return { scale: scale.value, zeroPoint: integerOf(zeroPoint) }
   }
-  const channels = { axis: integerOf(axis, 0), scales: pool.numbers(scale), zeroPoints: pool.numbers(zeroPoint) }
+  const channels = { axis: integerOf(axis, 0), scales: numbersOf(scale), zeroPoints: numbersOf(zeroPoint) }
   return match[1] === undefined ? { ...channels, floatZeroPoints: true } : channels
 }
 

@@ -1,6 +1,6 @@
 import { PtliteError } from '../error.js'
 import * as kernels from './generated/kernels.js'
-import type { Block } from './memory.js'
+import type { Block } from './held-blocks.js'
 
 /** What `PTLITE_GUARD` may be; kernels/memory/guard.h says what it does. */
 const SETTING = /^(1|start|end(:(1|2|4|8|16|32|64))?)$/

@@ -1,4 +1,23 @@
-import type { Account, Block, Counter } from './memory.js'
+/** Bytes in use of what the system gave at one time. */
+export interface Counter {
+  used: number
+}
+
+/** Collected some time after the memory, which it does not hold: what is registered for finalization survives V8's frequent collections of young objects. */
+export interface Account {
+  readonly counter: Counter
+}
+
+/** A piece of memory in use or kept for reuse. */
+export interface Block {
+  readonly address: number
+  bytes: number
+  /** The memory is there as long as this object. */
+  readonly owner: object
+  readonly account: Account
+  /** Position among the held blocks; -1 for one that is left to the garbage collector. */
+  slot: number
+}
 
 /**
  * Blocks in use that must not be collected, whether or not JavaScript knows of more than their address. Operators need it only where

@@ -1,17 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { ELF_MACHINES } from './generated/targets.js'
-import { portableExecutable } from './portable-executable.js'
+import { type Described, portableExecutable } from './portable-executable.js'
 
 /** Bytes of the start of a library, in which linkers put what says where the rest of it stands. */
 const START = 4096
-
-/** What a library is for, and how many bytes it has at least. */
-export interface Described {
-  /** undefined where it is for a processor that Node does not run on. */
-  readonly processor: string | undefined
-  readonly system: 'linux' | 'win32'
-  readonly end: number
-}
 
 /**
  * Throws where a library is for another processor or system, and where it ends before its contents do, as one does that was copied onto a full disk:

@@ -3,8 +3,10 @@ import { type Limited, limitError } from '../limits.js'
 import * as kernels from './generated/kernels.js'
 import { discardGuarded, takeGuarded } from './guard.js'
 import { GUARDED } from './guarded.js'
-import { blockOf, giveUp, hold, newAccount } from './held-blocks.js'
-import { systemMemory } from './system-memory.js'
+import { type Block, blockOf, type Counter, giveUp, hold, newAccount } from './held-blocks.js'
+import { type MemorySource, systemMemory } from './system-memory.js'
+
+export type { Block, MemorySource }
 
 /**
  * The one allocator of tensor memory. Blocks are 64-byte aligned, rounded up to a size class and kept for reuse
@@ -22,35 +24,6 @@ const CACHE_LIMIT = 256 * 1024 * 1024
 
 /** How many times the bytes that are asked for a reused block may have. */
 const MOST_WASTE = 2
-
-/** Bytes in use of what the system gave at one time. */
-export interface Counter {
-  used: number
-}
-
-/** Collected some time after the memory, which it does not hold: what is registered for finalization survives V8's frequent collections of young objects. */
-export interface Account {
-  readonly counter: Counter
-}
-
-/** A piece of memory in use or kept for reuse. */
-export interface Block {
-  readonly address: number
-  bytes: number
-  /** The memory is there as long as this object. */
-  readonly owner: object
-  readonly account: Account
-  /** Position among the held blocks; -1 for one that is left to the garbage collector. */
-  slot: number
-}
-
-/** Where memory comes from. */
-export interface MemorySource {
-  /** `bytes` bytes with undefined contents at a 64-byte-aligned address. Throws OUT_OF_MEMORY. */
-  take(bytes: number): { readonly owner: object; readonly address: number }
-  /** Nobody uses a block any more, which is all that its owner has. */
-  discard(block: Block): void
-}
 
 let source: MemorySource = GUARDED ? { take: takeGuarded, discard: discardGuarded } : systemMemory
 

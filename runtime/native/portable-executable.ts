@@ -1,5 +1,12 @@
 import { PE_MACHINES } from './generated/targets.js'
-import type { Described } from './library-file.js'
+
+/** What a library is for, and how many bytes it has at least. */
+export interface Described {
+  /** undefined where it is for a processor that Node does not run on. */
+  readonly processor: string | undefined
+  readonly system: 'linux' | 'win32'
+  readonly end: number
+}
 
 /** A library of Windows, whose headers come behind a program for its predecessor. */
 export function portableExecutable(start: Buffer): Described | undefined {

@@ -1,7 +1,14 @@
 import { PtliteError } from '../error.js'
 import * as kernels from './generated/kernels.js'
-import { hostMemory } from './held-blocks.js'
-import type { MemorySource } from './memory.js'
+import { type Block, hostMemory } from './held-blocks.js'
+
+/** Where memory comes from. */
+export interface MemorySource {
+  /** `bytes` bytes with undefined contents at a 64-byte-aligned address. Throws OUT_OF_MEMORY. */
+  take(bytes: number): { readonly owner: object; readonly address: number }
+  /** Nobody uses a block any more, which is all that its owner has. */
+  discard(block: Block): void
+}
 
 /** Memory of array buffers, which V8 counts and gives back when they are collected, in the middle of a synchronous loop too. */
 export const systemMemory: MemorySource = {

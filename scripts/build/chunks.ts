@@ -158,7 +158,11 @@ export async function writeChunks({
   const bundle = await rollup({
     input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, `${root}/${file}`])),
     external: (id) => id.startsWith('node:') && !(id in sources.packages),
-    plugins: [...plugins, typescript(sources, target), minified({ format: output.format, target, lineLimit })],
+    plugins: [
+      ...plugins,
+      typescript(sources, target),
+      minified({ format: output.format, target, ...(lineLimit === undefined ? {} : { lineLimit }) }),
+    ],
     treeshake: { moduleSideEffects: (id) => ACTING.has(relative(root, id)) },
     onwarn(warning, warn) {
       // a barrel is in no chunk, and so looks as if it were in both; what chunks import in the end is checked below

@@ -2,8 +2,7 @@ import { PtliteError } from '../../runtime/error.js'
 import { rebuild, type Rebuilding } from '../../runtime/tensor/rebuild.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
-import type { Output } from './convert.js'
-import { leafValue, outputOfLeaf, wholeValue } from './convert-leaf.js'
+import { leafValue, type Output, outputOfLeaf, wholeValue } from './convert-leaf.js'
 import { foreignContainer } from './foreign.js'
 
 /** An argument that holds others as a value of the runtime; `known` containers are one already. Throws INVALID_ARGUMENT for what is in itself. */

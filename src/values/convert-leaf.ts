@@ -1,11 +1,14 @@
 import { PtliteError } from '../../runtime/error.js'
 import { visitTensors } from '../../program/reach.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
-import { Float, int, isComplexNumber } from '../../runtime/tensor/scalar.js'
+import { type Complex, Float, int, isComplexNumber } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { CustomObject, Device, ScriptObject, type Value } from '../../runtime/tensor/value.js'
-import type { Output } from './convert.js'
+import { CustomObject, Device, type DictKey, ScriptObject, type Value } from '../../runtime/tensor/value.js'
 import { adopted } from './foreign.js'
+
+/** What callers get: ints and floats are numbers (bigint past 2^53), complex numbers Complex, tuples are arrays, devices are strings. */
+export type Output =
+  null | boolean | number | bigint | Complex | string | Tensor | Output[] | Map<DictKey, Output> | ScriptObject | CustomObject
 
 /** Of objects that callers may pass and that hold no others which they made themselves. */
 const CLASSES = [Float, Device, CustomObject, ScriptObject]

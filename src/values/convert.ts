@@ -5,7 +5,7 @@ import { type Complex, type Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { type CustomObject, type Device, type DictKey, type ScriptObject, type Tuple, type Value } from '../../runtime/tensor/value.js'
 import { outputOfContainer, valueOfContainer } from './convert-containers.js'
-import { isLeaf, leafValue, outputOfLeaf, valueOfNumber } from './convert-leaf.js'
+import { isLeaf, leafValue, type Output, outputOfLeaf, valueOfNumber } from './convert-leaf.js'
 
 /**
  * What callers may pass. A plain number becomes what the schema asks for; where the schema takes any number, an
@@ -28,9 +28,7 @@ export type Input =
   | CustomObject
   | Device
 
-/** What callers get: ints and floats are numbers (bigint past 2^53), complex numbers Complex, tuples are arrays, devices are strings. */
-export type Output =
-  null | boolean | number | bigint | Complex | string | Tensor | Output[] | Map<DictKey, Output> | ScriptObject | CustomObject
+export type { Output }
 
 /**
  * The runtime's value of an argument whose type the operator itself will check; what is in `known` containers is one already. Throws INVALID_ARGUMENT for

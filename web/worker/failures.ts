@@ -1,4 +1,4 @@
-import type * as library from '../index.js'
+import type * as library from '../../src/index.js'
 import type { Failure } from './messages.js'
 
 /** An error on its way to another thread. */

@@ -1,4 +1,11 @@
-import type { ArgumentInfo, DTypeName, ErrorCode, KernelSource, Limits, LoadOptions, MissingOperator, Quant } from '../index.js'
+import type { LoadOptions } from '../../engine/options.js'
+import type { MissingOperator } from '../../program/missing.js'
+import type { ArgumentInfo } from '../../program/signature-info.js'
+import type { ErrorCode } from '../../runtime/error.js'
+import type { Limits } from '../../runtime/limits.js'
+import type { KernelSource } from '../../runtime/native/wasm/locate.js'
+import type { DTypeName } from '../../runtime/tensor/dtype.js'
+import type { Quant } from '../../runtime/tensor/tensor.js'
 
 /** A tensor on its way between threads: its buffer goes over, and is not copied. */
 export interface SentTensor {

@@ -1,4 +1,4 @@
-import type * as library from '../index.js'
+import type * as library from '../../src/index.js'
 import type { Sent, SentTensor } from './messages.js'
 
 /** What of the library values are made of: its copies on both sides have classes of their own. */

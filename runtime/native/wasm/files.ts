@@ -1,7 +1,7 @@
-import type { KernelFiles } from './locate.js'
+import type { WasmLevel } from './features.js'
 
 /** Where the kernels of each level are: beside the part of the library that this file is in. Tools that bundle programs look for just such expressions, and copy the files. */
-export const FILES: { readonly [Name in Exclude<keyof KernelFiles, 'THREAD'>]?: () => URL } = {
+export const FILES: Partial<Record<WasmLevel, () => URL>> = {
   DEFAULT: () => new URL('./ptlite.wasm', import.meta.url),
   RELAXED: () => new URL('./ptlite-relaxed.wasm', import.meta.url),
 }

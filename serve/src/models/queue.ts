@@ -1,7 +1,21 @@
-import { type Job, LEVELS } from './job.js'
+/** Priorities: 1 is served first. */
+export const LEVELS = 10
+export const USUAL_LEVEL = 5
+
+/** What a queue has to know of a request. */
+export interface Queued {
+  /** Its priority. */
+  readonly level: number
+  /** Rows where it may be part of a batch; 1 elsewhere. */
+  readonly rows: number
+  /** Requests of one key may be in one batch; null: by itself. */
+  readonly key: string | null
+  /** Once it has an answer, or nobody waits for one. */
+  isSettled: boolean
+}
 
 /** Requests that wait, by priority and then by when they came. Those that were settled meanwhile are left out. */
-export class Queue {
+export class Queue<Job extends Queued> {
   private readonly levels: Job[][] = Array.from({ length: LEVELS }, () => [])
   /** Jobs that still wait for an answer. */
   private waiting = 0

@@ -1,8 +1,9 @@
 import type { Batching, ModelConfig } from '../repository/config.js'
 import type { HostedModel } from '../workers/hosted-model.js'
-import type { Loaded, ModelStart } from '../workers/messages.js'
+import type { Traced } from '../tracing.js'
+import type { Loaded, ModelStart, NamedResult, SentArgument } from '../workers/messages.js'
 import type { ModelMetrics } from '../metrics.js'
-import { Queue } from './queue.js'
+import { Queue, type Queued } from './queue.js'
 import type { InputInfo, TensorInfo } from './signature.js'
 import { Statistics } from './statistics.js'
 
@@ -15,7 +16,7 @@ export interface ModelFacts {
 
 /** One version of a model, with the requests that wait for it. */
 export class ServedModel {
-  readonly queue = new Queue()
+  readonly queue = new Queue<Job>()
   readonly statistics = new Statistics()
   facts: ModelFacts = { inputs: null, outputs: null, batching: null }
   /** Sequences by name, and where the model of each is. */
@@ -66,4 +67,26 @@ export class ServedModel {
       this.onIdle = resolve
     })
   }
+}
+
+export interface Sequence {
+  readonly id: string
+  readonly start: boolean
+  readonly end: boolean
+}
+
+export type Settle = (error: Error | null, outputs: readonly NamedResult[]) => void
+
+/** A request on its way through a queue and a worker. */
+export interface Job extends Queued {
+  readonly model: ServedModel
+  readonly args: readonly SentArgument[]
+  /** Times of `performance.now()`. */
+  readonly since: number
+  readonly deadline: number
+  readonly sequence: Sequence | null
+  readonly settle: Settle
+  timer: NodeJS.Timeout | null
+  /** Its span, if there are any. */
+  readonly traced: Traced | null
 }

@@ -1,6 +1,5 @@
 import { setNumThreads } from 'ptlite'
-import type { Job } from '../models/job.js'
-import type { ServedModel } from '../models/served-model.js'
+import type { Job, ServedModel } from '../models/served-model.js'
 import { add } from '../models/statistics.js'
 import { RequestError } from '../protocol/error.js'
 import { divide } from './divide.js'

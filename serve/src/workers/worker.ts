@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Job } from '../models/job.js'
+import type { Job } from '../models/served-model.js'
 import { RequestError } from '../protocol/error.js'
 import type { Loaded, ModelStart, Reply, Request, Result, WorkerSettings } from './messages.js'
 

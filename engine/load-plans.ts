@@ -1,5 +1,5 @@
-import type { AheadModule, AheadTraining } from '../formats/ptlc/module.js'
-import { read, readPlans } from '../formats/ptlc/read.js'
+import type { AheadModule, AheadWeights } from '../formats/ptlc/module.js'
+import { type AheadAbout, read, readPlans } from '../formats/ptlc/read.js'
 import type { CompileMode, PassOptions } from '../compiler/index.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
 import { READING_MILLISECONDS } from '../runtime/limits.js'
@@ -12,12 +12,23 @@ import type { ProgramEngine } from './program-engine.js'
 import { incompatibility, levelsOfPlans, originalBeside } from './original.js'
 import { passOptions } from './pass-options.js'
 import * as features from '../runtime/features.js'
-import { absent } from '../runtime/error.js'
+import { absent, PtliteError } from '../runtime/error.js'
 
 /** Why plans are not what the caller asks for; null where they are. */
 function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | null {
   const isUsed = plans.some(({ captured }) => captured.frames.some(({ layout }) => layout.option === 'winograd'))
   return isUsed && !winograd ? "its convolutions use Winograd's algorithm, which is turned off" : null
+}
+
+/** Throws INVALID_ARGUMENT where the caller asks for other weights than the file has. */
+function refuseOtherWeights({ weights, group, keep, activations }: LoadOptions, found: AheadWeights | undefined): void {
+  const asked = weights ?? group ?? keep ?? activations
+  if (asked === undefined || (weights !== undefined && weights === found?.weights && keep === undefined)) return
+  const has = found === undefined ? 'weights as its model has them' : `${found.weights} weights`
+  throw new PtliteError(
+    'INVALID_ARGUMENT',
+    `loadModule(): a .ptlc file has the weights that it was compiled with: ${has}; compile the model again, with --weights`,
+  )
 }
 
 /**
@@ -35,16 +46,17 @@ export function loadPlans(source: ByteSource, options: LoadOptions): Engine {
 
 function loadNow(source: ByteSource, options: LoadOptions): Engine {
   const warn = warningsTo(options)
-  /** In the mode that the plans were made in. */
-  const open = (path: string, mode: CompileMode, { set }: AheadTraining): ProgramEngine => {
-    const engine = openProgramEngine(path, { ...options, compile: options.compile ?? mode, eval: false })
+  /** In the mode that the plans were made in, with their weights. */
+  const open = (path: string, mode: CompileMode, { training: { set }, rounding }: AheadAbout): ProgramEngine => {
+    const engine = openProgramEngine(path, { ...options, ...rounding, compile: options.compile ?? mode, eval: false })
     if (set !== null) engine.setTraining(set)
     return engine
   }
   try {
     const passes = passOptions(options)
     const header = read(source)
-    const original = originalBeside(source, header.about, (path, mode) => open(path, mode, header.about.training))
+    refuseOtherWeights(options, header.about.rounding)
+    const original = originalBeside(source, header.about, (path, mode) => open(path, mode, header.about))
     let reason = incompatibility(header.about)
     if (reason === null) {
       const levels = levelsOfPlans(header.about)

@@ -34,6 +34,23 @@ export interface LoadOptions {
    * any method of a file without one, comes to such an operator on every path; elsewhere `module.missing` names them, and a call that comes to one throws.
    */
   readonly strict?: boolean
+  /**
+   * Rounds float32 weights of linear layers, of products with a matrix and of embeddings, where these first read them: to 16-bit floats, or to integers of 8 or 4 bits
+   * with scales of the least squared error. They take a half to an eighth of the memory, and of the time where that is what reading them takes
+   * (docs/weights.md). Not for `.ptlc` files, which have what they were compiled with.
+   */
+  readonly weights?: 'int8' | 'int4' | 'bfloat16' | 'float16'
+  /**
+   * Numbers of a row of a weight that share a scale: 32, 64, 128 or 256, for 'int8' and 'int4'. By default a row of 'int8' has one scale, and 'int4' groups of 32.
+   */
+  readonly group?: number
+  /** true for weights that stay as they are: asked once for each matrix, by its dotted name in the module, '' where it has none, and its sizes. */
+  readonly keep?: (name: string, shape: readonly number[]) => boolean
+  /**
+   * What integer weights are multiplied with: 'int8', the default, rounds 32 numbers of each row at a time to signed bytes by their largest magnitude;
+   * 'float' takes them as they are, which is slower.
+   */
+  readonly activations?: 'int8' | 'float'
   /** Files with data that belong to the model, as paths or bytes: the `.ptd` files of a `.pte`. One beside the model with its name is found without. */
   readonly data?: readonly (string | Uint8Array | ArrayBuffer)[]
   /** Gives the load up once it is aborted: while bytes are waited for, and between the steps of reading them. */

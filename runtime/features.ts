@@ -11,6 +11,8 @@ export const half: boolean = true
 export const limited: boolean = true
 /** Tensors with scales and zero points. */
 export const quantized: boolean = true
+/** Weights that are rounded as they are loaded. */
+export const rounding: boolean = true
 /** Sparse tensors. */
 export const sparse: boolean = true
 /** Conversion between dtypes in operators. */

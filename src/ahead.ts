@@ -30,7 +30,7 @@ export interface PlannedCall {
 export function compileAhead(
   path: string,
   callsOf: (module: Module) => readonly PlannedCall[],
-  options: Pick<LoadOptions, 'winograd' | 'eval' | 'strict'> = {},
+  options: Pick<LoadOptions, 'winograd' | 'eval' | 'strict' | 'weights' | 'group' | 'activations'> = {},
 ): Uint8Array {
   const before = identityOf(path)
   for (let changing: ReadonlyMap<number, string> = new Map(); ;) {
@@ -38,7 +38,7 @@ export function compileAhead(
     try {
       const { changed, ...plans } = planAhead(engine, callsOf(Module.over(engine)), changing)
       if (changed.size === changing.size) {
-        const bytes = writeAhead({ ...aboutModule(path, engine), ...plans })
+        const bytes = writeAhead({ ...aboutModule(path, engine), ...plans, ...roundingOf(options) })
         if (identityOf(path) === before) return bytes
         // what the plans say of their model is of another one
         throw new PtliteError('INVALID_FILE', `${path}: the file was changed while it was compiled; compile it again`)
@@ -48,6 +48,16 @@ export function compileAhead(
       engine.dispose()
     }
   }
+}
+
+/** What a `.ptlc` file says of its weights. */
+function roundingOf({
+  weights,
+  group,
+  activations,
+}: Pick<LoadOptions, 'weights' | 'group' | 'activations'>): Pick<AheadModule, 'rounding'> {
+  if (weights === undefined) return {}
+  return { rounding: { weights, ...(group === undefined ? {} : { group }), ...(activations === 'float' ? { activations } : {}) } }
 }
 
 /** What the plans of these calls are, and the methods that they are of. */

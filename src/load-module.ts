@@ -59,6 +59,10 @@ function listOfSources(value: unknown): string | null {
   return Array.isArray(value) && value.every(isSource) ? null : 'a list of paths or bytes'
 }
 
+/** Numbers that can share a scale. */
+const GROUPS: readonly unknown[] = [32, 64, 128, 256]
+const groupTest = (value: unknown): string | null => (GROUPS.includes(value) ? null : GROUPS.join(', '))
+
 /** Throws INVALID_ARGUMENT for options that there are not. `where` names the function. */
 export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): void {
   const tests = {
@@ -73,6 +77,10 @@ export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): 
     signal: isSignal,
     onWarning: callback,
     maxIterations: count,
+    weights: oneOf('int8', 'int4', 'bfloat16', 'float16'),
+    group: groupTest,
+    keep: callback,
+    activations: oneOf('int8', 'float'),
   }
   reading(() => checkOptions(options, tests satisfies Record<keyof LoadOptions, unknown>, where))
 }

@@ -196,21 +196,23 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
   loadModule: [
     { call: loose(loadModule) },
     { call: (x) => loose(loadModule)(model, x), works: OPTIONS },
-    ...['compile', 'winograd', 'map', 'onWarning', 'limits', 'maxIterations', 'signal'].map((name) => ({
-      call: (x: unknown) => loose(loadModule)(model, { [name]: x }),
-      works: [
-        ...NOTHING,
-        ...(name === 'winograd' || name === 'map'
-          ? ['true']
-          : name === 'onWarning'
-            ? ['function']
-            : name === 'maxIterations'
-              ? ['Infinity']
-              : name === 'limits'
-                ? OPTIONS.filter((value) => !NOTHING.includes(value))
-                : []),
-      ],
-    })),
+    ...['compile', 'winograd', 'map', 'onWarning', 'limits', 'maxIterations', 'signal', 'weights', 'group', 'keep', 'activations'].map(
+      (name) => ({
+        call: (x: unknown) => loose(loadModule)(model, { [name]: x }),
+        works: [
+          ...NOTHING,
+          ...(name === 'winograd' || name === 'map'
+            ? ['true']
+            : name === 'onWarning' || name === 'keep'
+              ? ['function']
+              : name === 'maxIterations'
+                ? ['Infinity']
+                : name === 'limits'
+                  ? OPTIONS.filter((value) => !NOTHING.includes(value))
+                  : []),
+        ],
+      }),
+    ),
   ],
   readWav: [{ call: loose(ptlite.readWav) }],
   cat: [
@@ -583,7 +585,7 @@ t.test('options that there are not are refused with the nearest name', async (t)
   t.equal(await messageOf({ onwarning: () => undefined }), "loadModule() takes no option 'onwarning'; did you mean 'onWarning'?")
   t.equal(
     await messageOf({ thread: 2 }),
-    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, strict, data, limits, signal, onWarning, maxIterations",
+    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, strict, data, limits, signal, onWarning, maxIterations, weights, group, keep, activations",
   )
   t.equal(await messageOf({ compile: 'yes' }), "loadModule(): expected compile to be 'auto' or 'off' or 'eager', found \"yes\"")
   const call = (options: object): unknown => modules.scripted.call('forward', [row()], options)

@@ -1,5 +1,6 @@
 import type { FrameFields } from '../../runtime/native/extents.js'
 import { groupedFilter } from '../../runtime/shapes/blocks.js'
+import { packedBytes } from '../../runtime/shapes/packed-weight.js'
 import { PtliteError } from '../../runtime/error.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { dtypeFromCode, itemSize } from '../../runtime/tensor/dtype.js'
@@ -228,6 +229,10 @@ export class CapturedFields implements FrameFields {
 
   quantized_pack(n: number, k: number): number {
     return packedSize([n, k], () => kernels.quantized_gemm_pack_size({ n, k }))
+  }
+
+  packed_weight(format: number, n: number, k: number, group: number): number {
+    return packedBytes(format, n, k, group)
   }
 
   /** Takes every count of 0 for 1 while `run` runs: what an empty extent would be if it were not. */

@@ -1,4 +1,5 @@
 import type { DType } from '../../runtime/tensor/dtype.js'
+import type { Rounding } from '../../runtime/tensor/storage.js'
 import type { Quant } from '../../runtime/tensor/tensor.js'
 
 /** An object by its number. Objects that the main thread made have positive numbers, those of the worker negative ones. */
@@ -16,6 +17,7 @@ export type Body =
       readonly address: number
       readonly bytes: number
       readonly version: number
+      readonly rounding: Rounding | undefined
       readonly derived: readonly { readonly key: string; readonly version: number; readonly storage: Ref }[]
     }
   | {

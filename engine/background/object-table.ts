@@ -231,7 +231,8 @@ export class ObjectTable {
       const packed = this.sign > 0 ? (Storage.derivedOf(object) ?? []) : []
       for (const d of packed) d.lent = true
       const derived = packed.map(({ key, version, storage }) => ({ key, version, storage: this.sendObject(storage, nodes) }))
-      return { kind: 'storage', address: object.startAddress, bytes: object.byteLength, version: object.version, derived }
+      const { startAddress: address, byteLength: bytes, version, rounding } = object
+      return { kind: 'storage', address, bytes, version, rounding, derived }
     }
     if (object instanceof Tensor) {
       const { offset, shape, strides, type, quant } = object
@@ -261,6 +262,7 @@ export class ObjectTable {
       this.grown.add(id)
     }
     storage.version = body.version
+    storage.rounding = body.rounding
     // the main thread, whose memory it is, has given it back
     if (this.sign < 0 && body.address === 0) storage.free()
   }

@@ -65,12 +65,24 @@ export interface AheadTraining {
   readonly layers: readonly TrainingLayer[]
 }
 
+/** What the weights of layers were rounded to: options of the load. */
+export interface AheadWeights {
+  readonly weights: WeightName
+  readonly group?: number
+  readonly activations?: 'float'
+}
+
+export const WEIGHT_NAMES = ['int8', 'int4', 'bfloat16', 'float16'] as const
+export type WeightName = (typeof WEIGHT_NAMES)[number]
+
 /** What a .ptlc file holds. */
 export interface AheadModule extends OriginalFile {
   /** Version of the library that wrote it. */
   readonly library: string
   /** ISA level that weights were packed and kernels chosen for: the highest that was in use. */
   readonly level: string
+  /** Not there where weights stayed as they are. */
+  readonly rounding?: AheadWeights
   /** All levels that were in use then; kernels of the plans are served by these alone. */
   readonly levels: readonly string[]
   readonly bytecodeVersion: number

@@ -5,7 +5,7 @@ import { withLevels } from '../../runtime/native/level-limit.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { numberAt, numbersOf, ValueDecoder } from './decode.js'
 import { hashAt, hashOf } from './hash.js'
-import type { AheadArgument, AheadKernel, AheadMethod, AheadModule } from './module.js'
+import { type AheadArgument, type AheadKernel, type AheadMethod, type AheadModule, type AheadWeights, WEIGHT_NAMES } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
 import { type PlanSummary, readPlan, readSummary } from './read-plan.js'
 import { readSparse } from './read-sparse.js'
@@ -107,7 +107,21 @@ function readAbout(root: FlatTable): AheadAbout {
       isOn: root.uint8(at.inTraining) !== 0,
       layers: layers.flatMap((name, i) => (i % 2 === 0 ? { name, type: layers[i + 1] ?? '' } : [])),
     },
+    ...readRounding(root),
   }
+}
+
+/** What weights were rounded to, as an option of AheadModule. */
+function readRounding(root: FlatTable): { readonly rounding?: AheadWeights } {
+  const at = Field.module
+  const name = root.text(at.weights)
+  if (name === '') return {}
+  const weights = WEIGHT_NAMES.find((known) => known === name)
+  const group = root.int32(at.weightGroup)
+  if (weights === undefined || ![0, 32, 64, 128, 256].includes(group))
+    throw root.reader.error('its weights have a format that there is not')
+  const activations = root.uint8(at.floatActivations) === 0 ? {} : { activations: 'float' as const }
+  return { rounding: { weights, ...(group === 0 ? {} : { group }), ...activations } }
 }
 
 function readMethod(table: FlatTable): AheadMethod {

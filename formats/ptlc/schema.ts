@@ -48,6 +48,9 @@ export const Field = {
     inTraining: 17,
     trainingLayers: 18,
     missing: 19,
+    weights: 20,
+    weightGroup: 21,
+    floatActivations: 22,
   },
 } as const
 

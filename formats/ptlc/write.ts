@@ -104,9 +104,10 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
   const { set, isOn, layers } = module.training
   const training = e.texts(layers.flatMap(({ name, type }) => [name, type]))
   const missing = e.offsets(module.missing.map((lacking) => encodeMissing(e, lacking)))
+  const weights = e.text(module.rounding?.weights ?? '')
   const at = Field.module
   return e.finish(
-    e.table(20, (b) => {
+    e.table(23, (b) => {
       b.addFieldOffset(at.library, library!, 0)
       b.addFieldOffset(at.level, level!, 0)
       b.addFieldOffset(at.original, original!, 0)
@@ -127,6 +128,9 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
       b.addFieldInt8(at.inTraining, Number(isOn), 0)
       b.addFieldOffset(at.trainingLayers, training, 0)
       b.addFieldOffset(at.missing, missing, 0)
+      b.addFieldOffset(at.weights, weights, 0)
+      b.addFieldInt32(at.weightGroup, module.rounding?.group ?? 0, 0)
+      b.addFieldInt8(at.floatActivations, Number(module.rounding?.activations === 'float'), 0)
     }),
   )
 }

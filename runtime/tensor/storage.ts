@@ -16,6 +16,8 @@ export class Storage {
   version = 0
   /** A run is being captured that will be repeated with other contents: nothing that it keeps may be derived from these. */
   varies = false
+  /** How products round the float32 weights in it; undefined where they take them as they are. */
+  rounding: Rounding | undefined
   // callers can reach a storage: what addresses depend on is out of their reach
   #base: number
   #byteLength: number
@@ -188,6 +190,16 @@ export class Storage {
 }
 
 const NONE: readonly Block[] = []
+
+/** What weights are rounded to where linear layers and embeddings read them (runtime/operators/support/rounded-weight.ts). */
+export interface Rounding {
+  /** A WeightFormat. */
+  readonly format: number
+  /** Numbers of a row that share a scale; 0 where all of them do, or there is none. */
+  readonly group: number
+  /** Activations are rounded to bytes, too. */
+  readonly bytes: boolean
+}
 
 export interface DerivedData {
   readonly key: string

@@ -10,9 +10,12 @@ import { loadersOf, type Selection } from '../selection/selection.js'
 /** What of the library a build can be without, by the names of runtime/features.ts. */
 type Features = Readonly<Record<keyof typeof features, boolean>>
 
+/** What reads rounded weights. */
+const ROUNDING = ['packed_linear', 'packed_linear_post', 'weight_rows'] as const
+
 /** What a selection needs of the library. */
 export function featuresOf(selection: Selection, declared: readonly Operator[]): Features {
-  const { parts, loaders, backends, dtypes, operators, uncalled, instructions } = selection
+  const { parts, loaders, backends, kernels, dtypes, operators, uncalled, instructions } = selection
   const compiler = parts.has('compiler')
   const reads = (name: string): boolean => loaders.has(name)
   return {
@@ -20,6 +23,7 @@ export function featuresOf(selection: Selection, declared: readonly Operator[]):
     half: parts.has('halves') || dtypes === null || dtypes.has(DType.float16) || dtypes.has(DType.bfloat16),
     limited: dtypes === null || [...dtypes].some((dtype) => dtype >= DType.float8_e5m2),
     quantized: backends.has('QuantizedCPU'),
+    rounding: kernels === null || ROUNDING.some((name) => kernels.has(name)),
     sparse: parts.has('sparse'),
     promotion: parts.has('scalars') || dtypes === null || dtypes.size > 1,
     scalars: parts.has('scalars'),

@@ -8,6 +8,7 @@ import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
 import { during } from './terminal.js'
 import { type Command, parseCount, parseModelArguments } from './usage.js'
+import { WEIGHTS_HELP, WEIGHTS_OPTION, WEIGHTS_USAGE, weightsOf } from './weights-option.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 
 const WARM_UP = 5
@@ -15,7 +16,7 @@ const WARM_UP = 5
 const PROFILED = 50
 
 export const bench: Command = {
-  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] ${PICTURE_USAGE} [--method forward] [--runs N] [--seconds N] [--profile] [--eval] [--no-winograd] [--json] ${OPS_USAGE}`,
+  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] ${PICTURE_USAGE} [--method forward] [--runs N] [--seconds N] [--profile] [--eval] [--no-winograd] ${WEIGHTS_USAGE} [--json] ${OPS_USAGE}`,
   help: `Times a method.
 
 Arguments are those of --input or --shape, else the inputs bundled with the model, else of a form that a .ptlc file was compiled for,
@@ -32,6 +33,7 @@ ${PICTURE_HELP}
       --json          as JSON
 ${EVAL_HELP}
 ${WINOGRAD_HELP}
+${WEIGHTS_HELP}
 ${OPS_HELP}`,
 
   async run(args) {
@@ -45,6 +47,7 @@ ${OPS_HELP}`,
       json: { type: 'boolean', default: false },
       ...EVAL_OPTION,
       ...WINOGRAD_OPTION,
+      ...WEIGHTS_OPTION,
       ...OPS_OPTION,
     })
     setNumThreads(parseCount(values.threads, '--threads', 1))
@@ -53,7 +56,9 @@ ${OPS_HELP}`,
 
     await loadOperators(values.ops)
     const loadStart = performance.now()
-    const module = await during(`loading ${model}`, () => loadModule(model, { ...evalOf(values), ...winogradOf(values) }))
+    const module = await during(`loading ${model}`, () =>
+      loadModule(model, { ...evalOf(values), ...winogradOf(values), ...weightsOf(values) }),
+    )
     const loadMs = performance.now() - loadStart
     const { args: call, source } = await chooseInputs(module, model, values.method, inputs, values.shape)
 

@@ -11,12 +11,12 @@ import { levelNamed, repeatAt } from './levels.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
 import { during } from './terminal.js'
 import { type Command, UsageError } from './usage.js'
+import { WEIGHTS_HELP, WEIGHTS_USAGE } from './weights-option.js'
 import { WINOGRAD_HELP, winogradOf } from './winograd-option.js'
 import { isKept, isSameFile, reportBeside, writeFile } from './write-file.js'
 
 export const compile: Command = {
-  usage:
-    'compile MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ... [--method NAME] [-o model.ptlc] [--isa LEVEL] [--eval] [--no-winograd] [--ops FILE.js ...]',
+  usage: `compile MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ... [--method NAME] [-o model.ptlc] [--isa LEVEL] [--eval] [--no-winograd] ${WEIGHTS_USAGE} [--ops FILE.js ...]`,
   help: `Compiles a model ahead: plans and packed weights, to be mapped and run at once.
 
 The file serves calls with arguments of the forms (shapes, dtypes, other values) that it was compiled for, on CPUs that have
@@ -32,6 +32,7 @@ warned of, are interpreted.
                         running their kernels. The highest without it
 ${EVAL_HELP}. A .ptlc file is of one mode
 ${WINOGRAD_HELP}
+${WEIGHTS_HELP}
 ${OPS_HELP}`,
 
   async run(args) {
@@ -44,7 +45,7 @@ ${OPS_HELP}`,
     refuseCompiled(model, 'compile', 'give it the model that the file was compiled from')
     if (isa !== undefined && levelNamed(isa) !== cpu.currentLevel()) return repeatAt(isa, ['compile', ...args])
     await loadOperators(given.ops)
-    const options = { ...evalOf(given), ...winogradOf(given) }
+    const options = { ...evalOf(given), ...winogradOf(given), ...given.rounding }
     const bytes = await during(`compiling ${model}`, () => compileAhead(model, (module) => plannedCalls(module, runs), options))
     const report = reportBeside(output)
     await writeFile(output, bytes)

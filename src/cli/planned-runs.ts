@@ -4,6 +4,7 @@ import { OPS_OPTION } from './custom-operators.js'
 import { EVAL_OPTION } from './eval-option.js'
 import { readInputs } from './inputs.js'
 import { isInputFile, parse, UsageError } from './usage.js'
+import { type WeightOptions, WEIGHTS_OPTION, weightsOf } from './weights-option.js'
 import { WINOGRAD_OPTION } from './winograd-option.js'
 
 export interface PlannedRun {
@@ -22,6 +23,8 @@ export interface PlannedRuns {
   readonly eval: boolean
   readonly ops: readonly string[]
   readonly 'no-winograd': boolean
+  /** Of the weights of layers. */
+  readonly rounding: WeightOptions
 }
 
 /**
@@ -41,6 +44,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
       ...EVAL_OPTION,
       ...OPS_OPTION,
       ...WINOGRAD_OPTION,
+      ...WEIGHTS_OPTION,
     },
     allowPositionals: true,
     tokens: true,
@@ -76,6 +80,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
     eval: values.eval,
     ops: values.ops ?? [],
     'no-winograd': values['no-winograd'],
+    rounding: weightsOf(values),
   }
 }
 

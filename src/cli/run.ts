@@ -15,11 +15,12 @@ import { LIMIT_HELP, LIMIT_OPTION, limitsFrom } from './limit-option.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
 import { during } from './terminal.js'
 import { type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
+import { WEIGHTS_HELP, WEIGHTS_OPTION, WEIGHTS_USAGE, weightsOf } from './weights-option.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 import { writeFile } from './write-file.js'
 
 export const run: Command = {
-  usage: `run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ${PICTURE_USAGE} [--each] [--labels FILE [--top N]] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--eval] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]`,
+  usage: `run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ${PICTURE_USAGE} [--each] [--labels FILE [--top N]] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--eval] [--no-winograd] ${WEIGHTS_USAGE} [--limit NAME=N ...] [--ops FILE.js ...]`,
   help: `Calls a method and prints its result.
 
   -i, --input FILE    an argument, in order: a NumPy array, several of a .npz file, or JSON (nested numbers, or {"dtype", "shape", "data"},
@@ -38,6 +39,7 @@ ${PICTURE_HELP}
                       table too, but for --json
 ${EVAL_HELP}
 ${WINOGRAD_HELP}
+${WEIGHTS_HELP}
 ${LIMIT_HELP}
 ${OPS_HELP}`,
 
@@ -53,6 +55,7 @@ ${OPS_HELP}`,
       kernels: { type: 'boolean', default: false },
       ...EVAL_OPTION,
       ...WINOGRAD_OPTION,
+      ...WEIGHTS_OPTION,
       ...LIMIT_OPTION,
       ...OPS_OPTION,
     })
@@ -67,7 +70,7 @@ ${OPS_HELP}`,
     const labels = values.labels === undefined ? undefined : readLabels(values.labels)
     await loadOperators(values.ops)
     const module = await during(`loading ${model}`, () =>
-      loadModule(model, { ...evalOf(values), ...winogradOf(values), ...limitsFrom(values) }),
+      loadModule(model, { ...evalOf(values), ...winogradOf(values), ...weightsOf(values), ...limitsFrom(values) }),
     )
     const shown = (result: Output): Shown => {
       if (labels !== undefined) return labelled(result, labels, top)

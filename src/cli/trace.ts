@@ -29,6 +29,7 @@ Without --input, forward runs on every input that the exporter bundled with the 
 
   async run(args) {
     const { model, runs, merge, ...given } = parsePlannedRuns(args)
+    if (given.rounding.weights !== undefined) throw new UsageError('--weights goes with compile')
     if (given['no-winograd']) throw new UsageError('--no-winograd goes with compile')
     if (given.ops.length > 0) throw new UsageError('--ops goes with compile')
     if (given.isa !== undefined) throw new UsageError('--isa goes with compile')

@@ -135,6 +135,7 @@ function rowOf({ row, factor }: Bias, columns: number, analysis: Analysis, edito
 /** The product of a tensor, which is released, and a number. */
 function times(tensor: Tensor, factor: number): Tensor {
   const [scaled] = callOnce('aten::mul.Scalar', [tensor, new Float(factor)]) as [Tensor]
+  scaled.storage.rounding = tensor.storage.rounding
   tensor.release()
   return scaled
 }
@@ -166,6 +167,7 @@ function weightOf(matrix: ValueId, alpha: number, analysis: Analysis, editor: Ed
 function denseOf(tensor: Tensor): Tensor {
   if (isContiguous(tensor.shape, tensor.strides)) return tensor
   const [dense] = callOnce('aten::contiguous', [tensor, 0]) as [Tensor]
+  dense.storage.rounding = tensor.storage.rounding
   tensor.release()
   return dense
 }

@@ -81,6 +81,7 @@ function fold(norm: OperatorNode, analysis: Analysis, editor: Editor): boolean {
   const factor =
     groups === null ? constantOf(scale, [channels, ...weight.shape.slice(1).map(() => 1)]) : factorOfTransposed(scale, weight, groups)
   const [scaled] = callOnce('aten::mul.Tensor', [weight, factor]) as [Tensor]
+  scaled.storage.rounding = weight.storage.rounding
   factor.release()
   const name = analysis.nameOf(valueArg(product.args[slots.weight])!)
   const args = [...product.args]

@@ -46,6 +46,8 @@ function productOf(node: GraphNode, layer: ConvolutionNode | LinearNode, analysi
   const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
   const type = analysis.type(layer.input)
   const { dtype } = type
+  // rounded weights have kernels of their own
+  if (weight?.storage.rounding !== undefined && layer.kind === 'linear') return null
   if (shape === null || !analysis.isPure(node) || layer.post !== null) return null
   if (weight === undefined || bias === undefined || !isContiguous(type.shape, type.strides)) return null
   if (dtype !== DType.float32 && !(dtype === DType.bfloat16 && roundsOnce(node, type.shape, weight))) return null

@@ -7,6 +7,7 @@ import { contiguousOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { PackSide, packedWeight } from '../support/packed-weight.js'
 import type { PostFields } from '../../shapes/post-ops.js'
+import { roundedLinear, roundedWeight } from '../support/rounded-weight.js'
 import { asColumn, checkInner, scaledMatmul, shapeText } from '../support/matmul.js'
 import { isSparse } from '../../tensor/sparse.js'
 import { sparseLinear, sparseMatmul, sparseProduct } from './sparse-matmul.js'
@@ -116,6 +117,8 @@ export function clampedLinear(
   packed = 0,
   post: PostFields | null = null,
 ): Tensor {
+  const rounded = roundedWeight(weight)
+  if (rounded !== null) return roundedLinear(input, rounded, bias, clamped ? { lo, hi } : null, post)
   const n = weight.shape[0]!
   const k = weight.shape[1]!
   const rank = input.shape.length

@@ -1,4 +1,5 @@
 import { check } from '../../error.js'
+import * as features from '../../features.js'
 import { float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { Storage } from '../../tensor/storage.js'
 import { DType } from '../../tensor/dtype.js'
@@ -10,6 +11,7 @@ import type { ConvSettings } from '../../shapes/convolution.js'
 import { contiguousOf } from '../support/copy.js'
 import type { Clamp } from './support/limits.js'
 import { packNow, PackSide } from '../support/packed-weight.js'
+import { isRounded } from '../support/rounded-weight.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
 const CLASSES = `${CUSTOM_CLASSES}xnnpack.`
@@ -92,7 +94,9 @@ export function prepackedLinear(object: CustomObject): Context {
     () =>
       `${object.className}: expected a float32 weight and ${weight.shape[0]} float32 biases, found ${weight.dtype}[${weight.shape.join(', ')}] and ${bias?.dtype}[${bias?.shape.join(', ')}]`,
   )
-  const packing = new Packing(() => packNow(weight, PackSide.b, 1, weight.shape[0]!, weight.shape[1]!))
+  // a weight that products round is packed by them
+  const packing =
+    features.rounding && isRounded(weight) ? null : new Packing(() => packNow(weight, PackSide.b, 1, weight.shape[0]!, weight.shape[1]!))
   const context: Context = { weight, bias, clamp: clampOf(lo, hi), packing }
   setCache(object, context)
   return context

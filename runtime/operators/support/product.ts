@@ -2,7 +2,7 @@ import { PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, dtypeName, holdsComplex, isIntegral } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
-import { empty, type Tensor } from '../../tensor/tensor.js'
+import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/observe.js'
 import { bfloat16Product } from './bfloat16-product.js'
 import { complexProduct, type RealProduct } from './complex-product.js'
@@ -11,6 +11,7 @@ import { deliver } from './deliver.js'
 import type { PostFields } from '../../shapes/post-ops.js'
 import { type Addend, placesOf, sizesOf, takesProduct } from './product-places.js'
 import { computeType } from './real.js'
+import { roundedLinear, roundedWeight } from './rounded-weight.js'
 
 /** Throws INVALID_DTYPE unless a product has a meaning for this dtype. */
 export function checkProductType(operator: string, type: DType): void {
@@ -54,6 +55,9 @@ export function product(
     throw new PtliteError('INVALID_DTYPE', `${operator}: expected an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)
   }
   if (type === DType.bfloat16 && !roundsEachStep(a, b)) return bfloat16Product(operator, shape, a, b, alpha, addend, out)
+  const bias = out === undefined && alpha === 1 ? biasOf(addend, b) : undefined
+  const rounded = bias === undefined || type !== DType.float32 || a.dim !== 2 ? null : roundedWeight(b, true)
+  if (rounded !== null) return roundedLinear(a, rounded, bias!, null, post, shape)
   const inner = type === DType.bfloat16 ? type : computeType(type)
   const x = castTo(a, inner)
   const y = castTo(b, inner)
@@ -66,6 +70,16 @@ export function product(
     return out
   }
   return deliver(castTo(result, type), out)
+}
+
+/** An addend that is one dense row for all rows, or none: a bias; undefined for others. */
+function biasOf(addend: Addend | null, b: Tensor): Tensor | null | undefined {
+  if (addend === null || addend.beta === 0) return null
+  const { source, beta } = addend
+  const n = b.shape[b.dim - 1]!
+  const isRow = source.type === DType.float32 && source.shape.at(-1) === n && source.strides.at(-1) === 1
+  const isSame = source.shape.slice(0, -1).every((size, d) => size === 1 || source.strides[d] === 0)
+  return beta === 1 && isRow && isSame ? viewOf(source, [n], [1]) : undefined
 }
 
 function multiply(

@@ -1,3 +1,4 @@
+import type { Rounding } from '../../../runtime/tensor/storage.js'
 import * as kernels from '../../../runtime/native/generated/kernels.js'
 import { callOperator, float, imageToTensor, type Input, int, type Output, type Tensor, tensor, tensorToImage } from '../../../src/index.js'
 import type { DTypeName } from '../../../src/index.js'
@@ -31,6 +32,25 @@ const SUM: Bound = { units: 32, of: 16 }
 
 const REALS = ['float32', 'float64', 'float16', 'bfloat16'] as const
 const INTEGERS = ['int32', 'int64', 'int8', 'uint8', 'int16'] as const
+
+/** What weights are rounded to. */
+const ROUNDINGS = [
+  ['bfloat16', { format: kernels.WeightFormat.bfloat16, group: 0, bytes: false }],
+  ['float16', { format: kernels.WeightFormat.float16, group: 0, bytes: false }],
+  ...[0, 32].flatMap((group) =>
+    [true, false].map((bytes) => [`int8, ${group}, ${bytes}`, { format: kernels.WeightFormat.int8, group, bytes }] as const),
+  ),
+  ...[true, false].map((bytes) => [`int4, ${bytes}`, { format: kernels.WeightFormat.int4, group: 32, bytes }] as const),
+] as const
+
+/** A weight [n, k] that is rounded when it is used, to what it is: integers of the format with 1 / 64 as their scale. */
+function roundable(d: Draw, n: number, k: number, rounding: Rounding): Tensor {
+  const [low, high, end] = rounding.format === kernels.WeightFormat.int4 ? [-7, 7, -8] : [-126, 126, 127]
+  const data = Float32Array.from({ length: n * k }, (_, i) => ((i % k) % 32 === 0 ? end : d.integer(low, high)) / 64)
+  const weight = tensor(data, [n, k])
+  weight.storage.rounding = rounding
+  return weight
+}
 
 const row = (name: string, bound: Bound, run: Case['run']): Case => ({ name, bound, run })
 
@@ -456,6 +476,25 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       return [aten('linear', x, weight), aten('linear', x, weight)]
     }),
   ],
+  weight_pack: ROUNDINGS.map(([name, rounding]) =>
+    row(`embedding of ${name}`, EXACT, (d) => {
+      const n = 16 + d.length()
+      return aten('embedding', roundable(d, n, 32 + d.length(), rounding), d.dense([9], { dtype: 'int64', low: 0, high: n - 1 }))
+    }),
+  ),
+  packed_linear: ROUNDINGS.map(([name, rounding]) =>
+    row(`linear of ${name}`, SUM, (d) => {
+      const [n, k] = [16 + d.length(), 32 + d.length()]
+      return aten('linear', d.dense([d.of([1, 2, 5, 9, 14]), k]), roundable(d, n, k, rounding), d.dense([n]))
+    }),
+  ),
+  packed_linear_post: ROUNDINGS.map(([name, rounding]) =>
+    row(`linear of ${name}, post-ops`, SUM, (d) => {
+      const [m, n, k] = [d.of([1, 2, 5, 9, 14]), 16 + d.length(), 32 + d.length()]
+      const layer = [d.dense([m, k]), roundable(d, n, k, rounding), d.dense([n]), ...LIMITS]
+      return callOperator('ptlite::linear', [...layer, ...steps(d, d.of([[m, n], [n], [m, 1]]))])
+    }),
+  ),
   conv: [convolution('conv2d', false, 'float32'), convolution('conv2d', false, 'float64')],
   conv_transpose: [convolution('conv_transpose2d.input', true, 'float32'), convolution('conv_transpose2d.input', true, 'float64')],
   batch_norm: [

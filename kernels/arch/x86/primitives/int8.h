@@ -120,6 +120,12 @@ PTLITE_INLINE Reg dot_bytes(Reg sum, Reg a, Reg w) {
 #if defined(PTLITE_INT8_PAIRS)
 // Sums of the products of two unsigned and two signed bytes, saturated to int16.
 PTLITE_INLINE Reg multiply_bytes(Reg a, Reg w) { return PTLITE_MM(maddubs_epi16)(a, w); }
+#if !defined(CPU_CAPABILITY_AVX512)
+#define PTLITE_INT8_SIGNS
+// Signed bytes without their signs, and a with the signs of w, 0 where w is: their products are those of a and w.
+PTLITE_INLINE Reg magnitudes(Reg w) { return _mm256_abs_epi8(w); }
+PTLITE_INLINE Reg with_signs(Reg a, Reg w) { return _mm256_sign_epi8(a, w); }
+#endif
 #endif
 
 #if defined(PTLITE_INT8_AMX)

@@ -1,0 +1,121 @@
+import * as features from '../../features.js'
+import * as kernels from '../../native/generated/kernels.js'
+import type { PostFields } from '../../shapes/post-ops.js'
+import { BLOCK_NUMBERS, packedBytes, PANEL_ROWS } from '../../shapes/packed-weight.js'
+import { DType } from '../../tensor/dtype.js'
+import { derivedOf, discardPages, type Rounding, Storage } from '../../tensor/storage.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import { contiguousOf } from './copy.js'
+
+/** A weight [n, k] in few bits. */
+export interface RoundedWeight extends Rounding {
+  readonly n: number
+  readonly k: number
+  readonly address: number
+}
+
+/** Whether products round this weight [n, k], or [k, n]: a dense matrix of a module that was loaded with `weights`, which is large enough to gain from it. */
+export function isRounded({ storage, type, shape, strides }: Tensor): boolean {
+  if (storage.rounding === undefined || storage.varies || type !== DType.float32 || shape.length !== 2) return false
+  const [rows, columns] = shape as [number, number]
+  const isDense = (strides[1] === 1 && strides[0] === columns) || (strides[0] === 1 && strides[1] === rows)
+  return isDense && Math.min(rows, columns) >= PANEL_ROWS && Math.max(rows, columns) < 2 ** 31
+}
+
+/**
+ * A weight [n, k] that products round, packed at its first use and kept with its storage; null for others and where rows are shorter than a block.
+ * `transposed`: the tensor is [k, n].
+ */
+export function roundedWeight(weight: Tensor, transposed = false): RoundedWeight | null {
+  if (!features.rounding || !isRounded(weight)) return null
+  const [n, k] = (transposed ? [weight.shape[1], weight.shape[0]] : weight.shape) as [number, number]
+  if (k < BLOCK_NUMBERS) return null
+  const { storage, strides } = weight
+  const [nStride, kStride] = (transposed ? [strides[1], strides[0]] : strides) as [number, number]
+  const rounding = storage.rounding!
+  const packed = packedIn(storage, { n, k, nStride, kStride, offset: weight.offset }, rounding)
+  return { ...rounding, n, k, address: packed.address }
+}
+
+interface Place {
+  readonly n: number
+  readonly k: number
+  readonly nStride: number
+  readonly kStride: number
+  readonly offset: number
+}
+
+function packedIn(storage: Storage, { n, k, nStride, kStride, offset }: Place, { format, group }: Rounding): Storage {
+  const key = `weights:${format}:${group}:${n}:${k}:${nStride}:${kStride}:${offset}`
+  const kept = derivedOf(storage)
+  const at = kept.findIndex((d) => d.key === key)
+  if (at >= 0) {
+    const found = kept[at]!
+    if (found.version === storage.version && found.storage.live) return found.storage
+    found.storage.free()
+    kept.splice(at, 1)
+  }
+  const packed = Storage.allocate(packedBytes(format, n, k, group))
+  const src = storage.address + offset * 4
+  kernels.weight_pack({ format, n, k, group, n_stride: nStride, k_stride: kStride, src, dst: packed.address })
+  kept.push({ key, version: storage.version, storage: packed })
+  // it goes with the weight
+  packed.watch()
+  // a mapped file keeps the floats
+  discardPages(storage)
+  return packed
+}
+
+/** x [..., k] by a rounded weight, plus bias [n], clamped to [lo, hi] where asked, as a tensor of `shape`; steps on it as those of kernel linear. */
+export function roundedLinear(
+  input: Tensor,
+  weight: RoundedWeight,
+  bias: Tensor | null,
+  limits: { readonly lo: number; readonly hi: number } | null,
+  post: PostFields | null = null,
+  shape: readonly number[] = [...input.shape.slice(0, -1), weight.n],
+): Tensor {
+  const { n, k, format, group, bytes, address } = weight
+  const result = empty(shape, DType.float32)
+  if (result.numel === 0) return result
+  const x = contiguousOf(input)
+  kernels.packed_linear(
+    {
+      format,
+      m: result.numel / n,
+      n,
+      k,
+      group,
+      bytes: Number(bytes),
+      clamped: Number(limits !== null),
+      x: x.address,
+      weight: address,
+      bias: bias === null ? 0 : bias.address,
+      out: result.address,
+      lo: limits?.lo ?? 0,
+      hi: limits?.hi ?? 0,
+    },
+    post,
+  )
+  return result
+}
+
+/** Rows of a rounded weight that `indices`, int32 or int64 in one dimension, name; the first `count` without. */
+export function roundedRows({ n, k, format, group, address }: RoundedWeight, indices: Tensor | null, count = n): Tensor {
+  const list = indices === null ? null : contiguousOf(indices)
+  const rows = list === null ? count : list.numel
+  const out = empty([rows, k], DType.float32)
+  if (rows === 0) return out
+  kernels.weight_rows({
+    format,
+    n,
+    k,
+    group,
+    count: rows,
+    index_dtype: list === null ? DType.int64 : list.type,
+    indices: list === null ? 0 : list.address,
+    weight: address,
+    out: out.address,
+  })
+  return out
+}

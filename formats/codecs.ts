@@ -4,6 +4,7 @@ import { read as ff } from './ff/read.js'
 import { writeFf as writeFlatbuffer } from './ff/write.js'
 import { read as pt2 } from './pt2/read.js'
 import { read as pte } from './pte/read.js'
+import { writePte as writeExecutorch } from './pte/write/write.js'
 import { writePtl as writeZip } from './ptl/write.js'
 import { read as torchscript } from './torchscript/read.js'
 
@@ -14,4 +15,5 @@ export const readPt2: typeof pt2 = features.pt2 ? pt2 : () => absentReader('.pt2
 export const readPte: typeof pte = features.pte ? pte : () => absentReader('.pte')
 export const readTorchscript: typeof torchscript = features.torchscript ? torchscript : () => absentReader('.pt')
 export const writeFf: typeof writeFlatbuffer = features.writers ? writeFlatbuffer : () => absentReader('.ff')
+export const writePte: typeof writeExecutorch = features.writers ? writeExecutorch : () => absentReader('.pte')
 export const writePtl: typeof writeZip = features.writers ? writeZip : () => absentReader('.ptl')

@@ -61,7 +61,7 @@ const FORMATS: readonly Format[] = [
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
     chunks: [],
     read: features.ptl ? readPtl : () => absentReader('.ptl'),
-    ...(features.writers ? { write: (...args) => codecs().writePtl(...args) } : {}),
+    ...(features.writers ? { write: (program, states) => codecs().writePtl(program, states) } : {}),
   },
   {
     name: 'pt2',
@@ -97,7 +97,7 @@ const FORMATS: readonly Format[] = [
     matches: ({ head }) => head.startsWith('PTMF', 4),
     chunks: ['formats'],
     read: (...args) => codecs().readFf(...args),
-    ...(features.writers ? { write: (...args) => codecs().writeFf(...args) } : {}),
+    ...(features.writers ? { write: (program, states) => codecs().writeFf(program, states) } : {}),
   },
   {
     name: 'pte',
@@ -112,6 +112,7 @@ const FORMATS: readonly Format[] = [
     chunks: WITH_OPERATORS,
     read: (...args) => codecs().readPte(...args),
     dataExtension: '.ptd',
+    ...(features.writers ? { write: (...args) => codecs().writePte(...args) } : {}),
   },
   {
     name: 'ptlc',

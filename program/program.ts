@@ -16,6 +16,12 @@ export interface DebugInfo {
   stackTraceAt(functionName: string, pc: number, most?: number): string | undefined
 }
 
+/** What a method takes and gives, value by value. */
+export interface MethodSignature {
+  readonly inputs: readonly ArgumentInfo[]
+  readonly outputs: readonly ArgumentInfo[]
+}
+
 /** What every reader makes of a file, whatever its format. Nothing in it has run, but `__setstate__` of its objects. */
 export interface Program {
   /** Name of the format that it was read from (formats/registry.ts). */
@@ -37,6 +43,8 @@ export interface Program {
   /** What the program takes and gives, value by value, where the file says so. */
   readonly inputs?: readonly ArgumentInfo[] | undefined
   readonly outputs?: readonly ArgumentInfo[] | undefined
+  /** The same of all methods, where the file has several. */
+  readonly signatures?: ReadonlyMap<string, MethodSignature> | undefined
   /** Of files that say how they lay the program out. */
   readonly layout?: LayoutInfo | undefined
   /** Throws INVALID_FILE where a file that is mapped was written to since it was loaded. Cheap: it looks once in a second. */

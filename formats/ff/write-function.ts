@@ -2,7 +2,7 @@ import type { Offset } from 'flatbuffers'
 import type { FunctionCode, FunctionSchema } from '../../program/code.js'
 import { unsupported } from '../../program/file-error.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import type { FlatBuilder } from './builder.js'
+import type { FlatBuilder } from '../containers/flatbuffer/builder.js'
 import { Field, Instruction } from './schema.js'
 
 /** What a function's N fits in. */

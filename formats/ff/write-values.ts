@@ -8,7 +8,7 @@ import { type CustomObject, Device, type DictKey, ScriptObject, Tuple, type Valu
 import type { ObjectStates } from '../writing/program-writer.js'
 import { channelTensors } from '../writing/quantization.js'
 import { customClassOf, dictTypeOf, elementTypeOf } from '../writing/value-types.js'
-import type { FlatBuilder } from './builder.js'
+import type { FlatBuilder } from '../containers/flatbuffer/builder.js'
 import { Field, ObjectKind, ValueKind } from './schema.js'
 import { writeFlatFunction } from './write-function.js'
 

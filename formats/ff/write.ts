@@ -4,7 +4,7 @@ import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Program } from '../../program/program.js'
 import { reachable } from '../../program/reach.js'
 import { bytesOf, type ObjectStates } from '../writing/program-writer.js'
-import { FlatBuilder } from './builder.js'
+import { FlatBuilder } from '../containers/flatbuffer/builder.js'
 import { Field } from './schema.js'
 import { FlatValueWriter } from './write-values.js'
 

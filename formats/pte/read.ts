@@ -78,6 +78,7 @@ export function read({ source }: OpenedFile, { pool, budget, limits, data: other
     debug: undefined,
     inputs: forward?.inputs,
     outputs: forward?.outputs,
+    signatures: new Map(plans.map(({ name }, i) => [name, compiled[i]!])),
     layout: layoutOf(plans, data, version, refusals, (plan, delegate) => kernels.get(plan)?.get(delegate)?.nodes),
     readState: () => ({ root: attributes.root(), pending: [] }),
   }

@@ -3,30 +3,37 @@ import { openProgram, readProgram } from '../../formats/read.js'
 import { extensionsText, formats, writableFormats } from '../../formats/registry.js'
 import { allSteps } from '../../formats/steps.js'
 import { withExplicitCounts } from '../../formats/writing/explicit-counts.js'
-import type { ObjectState, ProgramWriter } from '../../formats/writing/program-writer.js'
+import type { ObjectState } from '../../formats/writing/program-writer.js'
+import { exampleTensor } from '../../formats/writing/example-tensor.js'
 import { setTraining } from '../../program/training.js'
 import { trainingText } from '../../program/training-layers.js'
+import { DTYPE_NAMES, type DTypeName } from '../../runtime/tensor/dtype.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject } from '../../runtime/tensor/value.js'
 import { trainingOf } from '../inspect/training.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { EVAL_HELP, EVAL_OPTION } from './eval-option.js'
 import { during } from './terminal.js'
-import { parse, UsageError, type Command } from './usage.js'
+import { parse, parseCount, UsageError, type Command } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 
-/** ptlite convert: writes what a file holds as a mobile module. */
+/** ptlite convert: writes what a file holds in another format. */
 export const convert: Command = {
   get usage() {
     const outputs = writableFormats().map(({ extension }) => `OUT${extension}`)
-    return `convert MODEL -o ${outputs.join('|')} [--eval] ${OPS_USAGE}`
+    return `convert MODEL -o ${outputs.join('|')} [--shape SIZES ...] [--eval] ${OPS_USAGE}`
   },
   get help() {
-    return `Writes a model (${extensionsText()}) as a mobile module.
+    return `Writes a model (${extensionsText()}) as a mobile module, or as a program of ExecuTorch.
 
 The end of the name says as which, ${extensionsText(({ write }) => write !== undefined)}; without one of them it is a zip.
-PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .pt2 that are symbols stay so.
+PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .pt2 that are symbols stay so. A .pte is of ExecuTorch's
+portable operators; what they cannot say is named.
 
-  -o, --output FILE   where the mobile module goes
+  -o, --output FILE   where it goes
+      --shape SIZES   for a .pte, whose tensors are of fixed or bounded sizes: those of an argument of forward, 1,3,224,224 of floats or
+                      int64:1,16 of another dtype; once for each argument. Without it those that the file declares, or of its
+                      bundled inputs
 ${EVAL_HELP}
 ${OPS_HELP}`
   },
@@ -34,14 +41,16 @@ ${OPS_HELP}`
   async run(args) {
     const { values, positionals } = parse({
       args,
-      options: { output: { type: 'string', short: 'o' }, ...EVAL_OPTION, ...OPS_OPTION },
+      options: { output: { type: 'string', short: 'o' }, shape: { type: 'string', multiple: true }, ...EVAL_OPTION, ...OPS_OPTION },
       allowPositionals: true,
     })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
     if (values.output === undefined) throw new UsageError('name the file to write with -o')
     const [model] = positionals as [string]
     await loadOperators(values.ops)
-    const write = writerFor(values.output)
+    const { write, extension } = formatFor(values.output)
+    if (values.shape !== undefined && extension !== '.pte') throw new UsageError('--shape goes with a name that ends in .pte')
+    const examples = values.shape?.map(argumentOfShape)
     const states = new Map<ScriptObject, ObjectState>()
     const hooks = {
       runSetState: (setState: ObjectState['setState'], object: ScriptObject, state: ObjectState['state']): void => {
@@ -55,7 +64,7 @@ ${OPS_HELP}`
       if (layers.length > 0) console.error(`warning: ${trainingText(model, layers, 'convert it with --eval, or load what is written so')}`)
       const counted = withExplicitCounts(program)
       const filled = new Map([...states].map(([object, { state, setState }]) => [object, { state, setState: counted.get(setState)! }]))
-      const content = write({ ...program, functions: [...counted.values()] }, filled)
+      const content = write({ ...program, functions: [...counted.values()] }, filled, examples === undefined ? {} : { args: examples })
       await writeFile(values.output, content)
       reportBeside(values.output)(`${values.output}: ${(content.length / 1e6).toFixed(1)} MB, ${program.functions.length} functions`)
     } finally {
@@ -64,12 +73,20 @@ ${OPS_HELP}`
   },
 }
 
-/** The writer of the format that files of such a name are of; that of the first one for names of none. Throws UsageError for formats that are only read. */
-function writerFor(output: string): ProgramWriter {
+/** `int64:1,16`, or sizes alone for floats. */
+function argumentOfShape(text: string): Tensor {
+  const [, dtype = 'float32', list = ''] = /^(?:(\w+):)?(.*)$/.exec(text)!
+  if (!DTYPE_NAMES.includes(dtype as DTypeName)) throw new UsageError(`--shape: expected a dtype in front of the colon, found ${dtype}`)
+  const sizes = list === '' ? [] : list.split(',').map((size) => parseCount(size, '--shape', 0))
+  return exampleTensor(dtype as DTypeName, sizes)
+}
+
+/** The format that files of such a name are of; the first one for names of none. Throws UsageError for formats that are only read. */
+function formatFor(output: string): ReturnType<typeof writableFormats>[number] {
   const writable = writableFormats()
   const extension = extname(output)
   const named = writable.find((format) => format.extension === extension)
   if (named === undefined && formats().some((format) => format.extension === extension))
-    throw new UsageError(`expected a name that ends in ${writable.map((format) => format.extension).join(' or ')}, found ${output}`)
-  return (named ?? writable[0]!).write
+    throw new UsageError(`expected a name that ends in ${extensionsText(({ write }) => write !== undefined)}, found ${output}`)
+  return named ?? writable[0]!
 }

@@ -96,8 +96,8 @@ function programReport({ size }: ByteSource, { extension, container }: ProgramFo
   }
 }
 
-function methodReport({ method, schema, code }: FunctionCode, { inputs, outputs }: Program): MethodReport {
-  const said = method === 'forward' ? { inputs, outputs } : {}
+function methodReport({ method, schema, code }: FunctionCode, { inputs, outputs, signatures }: Program): MethodReport {
+  const said = signatures?.get(method) ?? (method === 'forward' ? { inputs, outputs } : {})
   return {
     name: method,
     inputs: said.inputs ?? (schema === null ? null : inputsOf(schema.args.slice(1))),

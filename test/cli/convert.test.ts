@@ -90,7 +90,7 @@ await t.test('what zip programs make of the archive', { skip: spawnSync('python3
 })
 
 await t.test('mistakes', async (t) => {
-  t.match(await ptlite('convert', fixture('linear.ff'), '-o', 'x.pt2'), { status: 2, stderr: /ends in \.ptl or \.ff, found x\.pt2/ })
+  t.match(await ptlite('convert', fixture('linear.ff'), '-o', 'x.pt2'), { status: 2, stderr: /ends in \.ptl, \.ff or \.pte, found x\.pt2/ })
   t.match(await ptlite('convert', fixture('linear.ptl')), { status: 2, stderr: /name the file to write/ })
   t.match(await ptlite('convert', '-o', 'x.ptl'), { status: 2, stderr: /name a model file/ })
   t.match(await ptlite('convert', fixture('tensors.pt'), '-o', 'x.ptl'), { status: 1, stderr: /torch\.save/ })

@@ -1,5 +1,5 @@
 import { Builder, type Offset } from 'flatbuffers'
-import { unsupported } from '../../program/file-error.js'
+import { unsupported } from '../../../program/file-error.js'
 
 /** Storages begin at multiples of this, as PyTorch writes them. */
 const STORAGE_ALIGNMENT = 16

@@ -15,6 +15,9 @@ export function watch(mapping: Mapping): void {
   abandoned.register(mapping, { ...mapping }, mapping)
 }
 
+/** What archives are read from: a file, or a part of one. */
+export type ByteReader = Pick<ByteSource, 'size' | 'read' | 'peek' | 'storageAt'>
+
 const PEEKED_BYTES = 512
 
 /** Bytes, and their numbers: a DataView reads them faster than a Buffer's methods do before these are compiled. */

@@ -37,6 +37,13 @@ export class FilePart {
     return this.source.storageAt(this.start + offset, length, alignment)
   }
 
+  /** As `ByteSource.peek`, of bytes that may go on behind the part. */
+  peek(offset: number, length: number): ReturnType<ByteSource['peek']> {
+    this.need(offset, length)
+    const { bytes, fields, start } = this.source.peek(this.start + offset, length)
+    return { bytes, fields, start: start - this.start }
+  }
+
   part(offset: number, size: number): FilePart {
     this.need(offset, size)
     return new FilePart(this.source, this.start + offset, size)

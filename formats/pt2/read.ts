@@ -10,6 +10,7 @@ import { type ProgramRecord, programRecords } from './program-records.js'
 import { readProgram } from './read-program.js'
 import type { GraphSignature } from './signature.js'
 import { NodeTraces } from './stack-traces.js'
+import { withoutSubclasses } from './subclasses.js'
 import { CONSTANTS, type Payload, readPayloads, StoredTensors, WEIGHTS } from './weights.js'
 
 const CLASS_NAME = '__torch__.ExportedProgram'
@@ -38,7 +39,7 @@ export function read({ zip: archive }: OpenedFile, { pool, budget }: Reading): P
     inputs: forward?.inputs,
     outputs: forward?.outputs,
     readState: () => {
-      const stored = new StoredTensors(zip, pool)
+      const stored = new StoredTensors(zip, pool, budget)
       const slots = [...state].map(([target, payload]) => guarded(`'${target}'`, () => stored.tensor(payload)))
       return { root: new ScriptObject(CLASS_NAME, [...state.keys()], slots), pending: [] }
     },
@@ -56,11 +57,12 @@ interface Method {
 function readMethod(zip: ZipArchive, of: ProgramRecord, budget: ValueBudget, prefix: string, state: Map<string, Payload>): Method {
   const { record, name, method } = of
   const text = zip.contentOf(record)
-  const { program, operatorVersion } = guarded(record, () => readProgram(text, budget))
+  const { program: written, operatorVersion } = guarded(record, () => readProgram(text, budget))
   const payloads = new Map([
     ...readPayloads(zip, WEIGHTS, `${name}_weights_config.json`, budget),
     ...readPayloads(zip, CONSTANTS, `${name}_constants_config.json`, budget),
   ])
+  const program = guarded(record, () => withoutSubclasses(written, payloads))
   const slots = new Map<string, number>()
   for (const [target, payload] of stateOf(program.signature, payloads)) {
     slots.set(target, state.size)

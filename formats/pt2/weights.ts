@@ -7,6 +7,7 @@ import type { TensorPool } from '../reading/tensor-pool.js'
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
 import { JsonReader } from '../exported/json.js'
 import { booleanOf, objectOf, textOf } from '../exported/json-values.js'
+import { SubclassReader } from './subclass-pickle.js'
 import { fixedSizes, readTensorMeta, type TensorMeta } from './tensor-meta.js'
 
 /** What elements of any type need: tensors of several may view one record. */
@@ -15,10 +16,18 @@ const ALIGNMENT = 8
 export const WEIGHTS = 'data/weights/'
 export const CONSTANTS = 'data/constants/'
 
-/** Where the elements of a tensor lie in the archive. */
-export interface Payload {
-  readonly record: string
-  readonly meta: TensorMeta
+/** Where a tensor lies in the archive. */
+export type Payload =
+  /** Its elements are a record. */
+  | { readonly kind: 'elements'; readonly record: string; readonly meta: TensorMeta }
+  /** It is of a subclass: a record is its pickle, in an archive of its own. */
+  | { readonly kind: 'pickled'; readonly record: string }
+  /** It is in such a pickle, behind these attributes. */
+  | { readonly kind: 'inner'; readonly record: string; readonly path: readonly string[] }
+
+/** Whether it is a tensor of a subclass. */
+export function isPickled(payload: Payload): boolean {
+  return payload.kind === 'pickled'
 }
 
 /** The tensors of a folder of the archive by name. `config` is the record that lists them, which archives without any may lack. */
@@ -34,22 +43,29 @@ export function readPayloads(zip: ZipArchive, folder: string, config: string, bu
 function readPayload(fields: ReturnType<typeof objectOf>, folder: string): Payload {
   const path = textOf(fields.get('path_name'))
   if (booleanOf(fields.get('use_pickle') ?? false)) {
-    const what = path.startsWith('custom_obj') || path.startsWith('opaque_obj') ? 'an object of a C++ class' : 'a tensor of a subclass'
-    throw unsupported(`it is ${what}, which the file holds as a pickle; export the program with plain tensors`)
+    if (path.startsWith('custom_obj') || path.startsWith('opaque_obj'))
+      throw unsupported('it is an object of a C++ class, which the file holds as a pickle; export the program with plain tensors')
+    return { kind: 'pickled', record: folder + path }
   }
-  return { record: folder + path, meta: readTensorMeta(fields.get('tensor_meta')) }
+  return { kind: 'elements', record: folder + path, meta: readTensorMeta(fields.get('tensor_meta')) }
 }
 
 /** Makes tensors on the records that they view; what is one record is one storage. */
 export class StoredTensors {
   private readonly storages = new Map<string, Storage>()
+  private readonly subclasses: SubclassReader
 
   constructor(
     private readonly zip: ZipArchive,
     private readonly pool: TensorPool,
-  ) {}
+    budget: ValueBudget,
+  ) {
+    this.subclasses = new SubclassReader(zip, pool, budget)
+  }
 
-  tensor({ record, meta }: Payload): Tensor {
+  tensor(payload: Payload): Tensor {
+    if (payload.kind !== 'elements') return this.subclasses.tensorAt(payload.record, payload.kind === 'inner' ? payload.path : [])
+    const { record, meta } = payload
     const { scalarType } = meta
     const lacking = lackingDtype(scalarType)
     if (lacking !== undefined)

@@ -1,6 +1,7 @@
 import type { FunctionCode } from '../../program/code.js'
 import { describe } from '../../runtime/tensor/summary.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
+import { DType, DTYPE_NAMES, dtypeFromName } from '../../runtime/tensor/dtype.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { type Quant, Tensor } from '../../runtime/tensor/tensor.js'
 import { CUSTOM_CLASSES, CustomObject, MODULE_CLASSES, ScriptObject, setListType, type Value } from '../../runtime/tensor/value.js'
@@ -22,6 +23,16 @@ class StorageClass extends PickleGlobal {
     readonly scalarType: number,
   ) {
     super(className)
+  }
+}
+
+/** A dtype by its name, `torch.float32`. */
+class DTypeGlobal extends PickleGlobal {
+  constructor(
+    name: string,
+    readonly type: DType,
+  ) {
+    super(name)
   }
 }
 
@@ -107,6 +118,10 @@ type Calls = Readonly<Record<string, ((args: readonly Value[]) => Value) | undef
 function valueGlobal(name: string, calls: Calls): PickleGlobal | undefined {
   const scalarType = scalarTypeOf(name)
   if (scalarType >= 0) return new StorageClass(name, scalarType)
+  // bytes, of which the tensor says what they are
+  if (name === 'torch.storage.UntypedStorage') return new StorageClass(name, DType.uint8)
+  const dtype = /^torch\.(\w+)$/.exec(name)?.[1]
+  if (dtype !== undefined && (DTYPE_NAMES as readonly string[]).includes(dtype)) return new DTypeGlobal(name, dtypeFromName(dtype))
   const call = calls[name]
   return call !== undefined || SCHEME.test(name) ? new PickleGlobal(name, call) : undefined
 }
@@ -135,6 +150,12 @@ function callsOf(pool: TensorPool): Calls {
   return {
     // storage, offset, sizes, strides, requires_grad, hooks
     'torch._utils._rebuild_tensor_v2': (args) => tensorOf(args, null),
+    // storage, offset, sizes, strides, requires_grad, hooks, dtype: of dtypes without a class of storages
+    'torch._utils._rebuild_tensor_v3': ([elements, offset, sizes, strides, , , dtype]) => {
+      if (!(elements instanceof StoredElements)) throw unexpected('the storage of a tensor', elements)
+      if (!(dtype instanceof DTypeGlobal)) throw unexpected('the dtype of a tensor', dtype)
+      return tensorOf([new StoredElements(dtype.type, elements.storage), offset!, sizes!, strides!], null)
+    },
     // storage, offset, sizes, strides, qparams, requires_grad, hooks
     'torch._utils._rebuild_qtensor': (args) =>
       tensorOf(

@@ -35,7 +35,7 @@ interface Case {
 const SPECIAL: Readonly<Record<string, number>> = { inf: Infinity, '-inf': -Infinity, nan: NaN }
 const numberOf = (x: number | boolean | string): number => (typeof x === 'string' ? SPECIAL[x]! : Number(x))
 const isComplex = (dtype: string): boolean => dtype.startsWith('complex')
-const isHalf = (dtype: string): boolean => dtype.endsWith('float16')
+const isHalf = (dtype: string): boolean => dtype.endsWith('float16') || dtype.startsWith('float8')
 const PARTS: Readonly<Record<string, string>> = { complex64: 'float32', complex128: 'float64' }
 
 function decode(x: Encoded): Input {

@@ -142,6 +142,13 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
     },
     [PickleOp.EMPTY_LIST]: () => [],
     [PickleOp.LIST]: popToMark,
+    [PickleOp.APPEND]: () => {
+      const item = pop()
+      const list = pop()
+      if (!Array.isArray(list)) throw unexpected('a list to append to', list)
+      list.push(item)
+      return list
+    },
     [PickleOp.APPENDS]: () => {
       const items = popToMark()
       const list = pop()
@@ -154,6 +161,10 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
       return new Map()
     },
     [PickleOp.DICT]: () => fill(popToMark(), new Map()),
+    [PickleOp.SETITEM]: () => {
+      const value = pop()
+      return fill([pop(), value], pop())
+    },
     [PickleOp.SETITEMS]: () => fill(popToMark(), pop()),
     [PickleOp.BINPUT]: () => remember(uint8()),
     [PickleOp.LONG_BINPUT]: () => remember(uint32()),

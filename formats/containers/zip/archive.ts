@@ -1,5 +1,6 @@
 import { Storage } from '../../../runtime/tensor/storage.js'
-import type { ByteSource } from '../bytes.js'
+import { ByteSource } from '../bytes.js'
+import { FilePart } from '../file-part.js'
 import { crc32 } from './crc32.js'
 import { damaged, guarded, unsupported } from '../../../program/file-error.js'
 import { readDirectory, type ZipEntry } from './directory.js'
@@ -30,7 +31,7 @@ export class ZipArchive {
    * their bytes.
    */
   constructor(
-    private readonly source: ByteSource,
+    private readonly source: ByteSource | FilePart,
     private readonly verify = false,
   ) {
     let top: string | undefined
@@ -76,6 +77,17 @@ export class ZipArchive {
     if (method !== STORED) return Storage.holding(this.contentOf(name))
     if (this.verify) this.checkStored(name, offset, size, crc)
     return this.source.storageAt(offset, size, alignment)
+  }
+
+  /** The archive that a record is, in place where that is stored. */
+  archiveIn(name: string): ZipArchive {
+    const { method, size, offset, crc } = this.placeOf(name)
+    if (method !== STORED) return new ZipArchive(new ByteSource(name, this.contentOf(name)), this.verify)
+    if (this.verify) this.checkStored(name, offset, size, crc)
+    return new ZipArchive(
+      this.source instanceof FilePart ? this.source.part(offset, size) : new FilePart(this.source, offset, size),
+      this.verify,
+    )
   }
 
   /** The entry of a record, and where its bytes begin. */

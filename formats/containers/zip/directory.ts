@@ -1,4 +1,4 @@
-import type { ByteSource } from '../bytes.js'
+import type { ByteReader } from '../bytes.js'
 import { damaged } from '../../../program/file-error.js'
 import { ELSEWHERE32 } from './magic.js'
 import { type Place, readZip64End, readZip64Sizes } from './zip64.js'
@@ -32,7 +32,7 @@ export const ENTRY_BYTES = 46
 const ELSEWHERE16 = 0xffff
 
 /** The entries of a zip in directory order. Local headers are not read. Throws INVALID_FILE. */
-export function readDirectory(source: ByteSource): ZipEntry[] {
+export function readDirectory(source: ByteReader): ZipEntry[] {
   const { offset, bytes, count } = findDirectory(source)
   const directory = source.read(offset, bytes)
   // which reads faster than a Buffer's methods do before these are compiled
@@ -79,7 +79,7 @@ export function readDirectory(source: ByteSource): ZipEntry[] {
   return entries
 }
 
-function findDirectory(source: ByteSource): Place {
+function findDirectory(source: ByteReader): Place {
   const tailOffset = Math.max(source.size - END_BYTES - MAX_COMMENT, 0)
   const tail = source.read(tailOffset, source.size - tailOffset)
   let at = tail.length - END_BYTES

@@ -1,4 +1,4 @@
-import type { ByteSource } from '../bytes.js'
+import type { ByteReader } from '../bytes.js'
 import { damaged } from '../../../program/file-error.js'
 import type { ZipEntry } from './directory.js'
 import { ELSEWHERE32 } from './magic.js'
@@ -17,7 +17,7 @@ const MEANING = 0x2869
  * Where the bytes of a record begin. What stands before and behind them must be what the directory says, and end before what follows. `name` is
  * what messages call it. Throws INVALID_FILE.
  */
-export function findRecord(source: ByteSource, entry: ZipEntry, name: string): number {
+export function findRecord(source: ByteReader, entry: ZipEntry, name: string): number {
   const { directory, nameStart, nameEnd, flags, method, compressedSize, headerOffset, end } = entry
   const { bytes, fields, start } = source.peek(headerOffset, LOCAL_HEADER_BYTES + nameEnd - nameStart)
   const at = headerOffset - start
@@ -52,7 +52,7 @@ export function findRecord(source: ByteSource, entry: ZipEntry, name: string): n
 }
 
 /** Behind the data: perhaps a signature, then checksum and sizes, of 4 or of 8 bytes each. */
-function checkDescriptor(source: ByteSource, entry: ZipEntry, name: string, at: number): void {
+function checkDescriptor(source: ByteReader, entry: ZipEntry, name: string, at: number): void {
   const { crc, compressedSize, size, end } = entry
   const room = Math.min(MOST_DESCRIPTOR_BYTES, end - at)
   const { fields, start } = source.peek(at, room)

@@ -1,5 +1,5 @@
 /* Numbers of zips that are too large for their fields. A file of its own, since few models are. */
-import type { ByteSource } from '../bytes.js'
+import type { ByteReader } from '../bytes.js'
 import { damaged } from '../../../program/file-error.js'
 import { ELSEWHERE32 } from './magic.js'
 
@@ -17,7 +17,7 @@ export interface Place {
 }
 
 /** Where the zip64 record says that the directory is; null where there is none. */
-export function readZip64End(source: ByteSource, endOffset: number): (Place & { readonly endOffset: number }) | null {
+export function readZip64End(source: ByteReader, endOffset: number): (Place & { readonly endOffset: number }) | null {
   const locator = endOffset < ZIP64_LOCATOR_BYTES ? undefined : source.read(endOffset - ZIP64_LOCATOR_BYTES, ZIP64_LOCATOR_BYTES)
   if (locator?.readUInt32LE(0) !== ZIP64_LOCATOR) return null
   const place = Number(locator.readBigUInt64LE(8))

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { compileAhead } from '../../src/ahead.js'
+import { loadModule, type Module, type Tensor, tensor } from '../../src/index.js'
+
+/** Models that torchao has quantized, with tensors of its classes and unwrapped; test/fixtures/torchao/make.py writes them. */
+
+const FOLDER = 'test/fixtures/torchao/'
+
+interface Expected {
+  readonly input: readonly number[]
+  readonly shape: readonly number[]
+  readonly output: readonly number[]
+}
+const files = JSON.parse(readFileSync(`${FOLDER}outputs.json`, 'utf8')) as Readonly<Record<string, Expected>>
+
+/** The largest difference to torchao's output. */
+function difference(found: unknown, { output }: Expected): number {
+  const data = Array.from((found as Tensor).data() as Float32Array)
+  return Math.max(...output.map((x, i) => Math.abs(data[i]! - x)))
+}
+
+/** Sums of float32 products in another order; those of integers have none. */
+const boundOf = (file: string): number => (file.startsWith('int8-dynamic') ? 1e-7 : 1e-6)
+
+for (const [file, expected] of Object.entries(files)) {
+  t.test(file, async (t) => {
+    const bound = boundOf(file)
+    const input = (): Tensor => tensor(Float32Array.from(expected.input), expected.shape)
+    const check = (module: Module, how: string): void => {
+      const found = difference(module.forward(input()), expected)
+      t.ok(found <= bound, `${how}: ${found}`)
+    }
+    const interpreted = await loadModule(`${FOLDER}${file}.pt2`, { compile: 'off' })
+    check(interpreted, 'interpreted')
+    interpreted.dispose()
+    const model = await loadModule(`${FOLDER}${file}.pt2`)
+    for (let call = 1; call <= 6; call++) check(model, `call ${call}`)
+    t.ok(difference(await model.run('forward', [input()]), expected) <= bound, 'in the background')
+    t.ok(
+      model.plans().some(({ state }) => state === 'plan'),
+      'a plan serves it',
+    )
+    model.dispose()
+    const compiled = await loadModule(compileAhead(`${FOLDER}${file}.pt2`, () => [{ method: 'forward', args: [input()] }]))
+    check(compiled, 'compiled ahead of time')
+    compiled.dispose()
+  })
+}
+
+t.test('names of what is in tensors of subclasses', async (t) => {
+  const model = await loadModule(`${FOLDER}int8-dynamic.pt2`)
+  const weight = model.getAttribute('wide.weight.qdata') as Tensor
+  t.equal(weight.dtype, 'int8')
+  t.strictSame(weight.shape, [32, 32])
+  t.equal((model.getAttribute('wide.weight.scale') as Tensor).dtype, 'float32')
+  model.dispose()
+})

@@ -8,9 +8,12 @@ import * as ofPlans from '../engine/plan-functions.js'
 import * as readers from '../formats/codecs.js'
 import { codecs } from '../formats/lazy.js'
 import * as features from '../runtime/features.js'
+import { tensorOperation } from '../src/tensor-operations.js'
+import { type EagerFunctions, eager } from '../src/lazy.js'
 import * as ofLimited from '../runtime/operators/table/limited.js'
 import { limited } from '../runtime/operators/table/limited-chunk.js'
 
+eager.provide({ tensorOperation } as EagerFunctions)
 models.provide(loading)
 codecs.provide(readers)
 if (features.compiler) compiler.provide(compiling)

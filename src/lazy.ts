@@ -1,7 +1,9 @@
 import { chunk } from '../runtime/chunk.js'
 
+export type EagerFunctions = typeof import('./eager.js')
+
 /** Operators that are called outside of models. */
-export const eager = chunk<typeof import('./eager.js')>('operators')
+export const eager = chunk<EagerFunctions>('operators')
 
 /** Adding operators. */
 export const extension = chunk<typeof import('./extension.js')>('more-operators')

@@ -1,5 +1,6 @@
 /** The face of selective builds: what of src/index.ts serves to run models. Its exports are dropped where an app does not use them. */
 import '../chunks/selected.js'
+import './tensor-methods.js'
 export { PtliteError, type ErrorCode } from '../runtime/error.js'
 export { memoryStats, type MemoryStats, trimMemory } from '../runtime/native/memory.js'
 export { setNativeLibrary } from '../runtime/native/library.js'

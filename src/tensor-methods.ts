@@ -5,7 +5,7 @@ import { inspectTensor, summaryOf } from '../runtime/tensor/summary.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { eager } from './lazy.js'
 
-// not in the class: selective builds have no need of them
+// not in the class, which lies below what they call
 Object.defineProperties(Tensor.prototype, {
   detach: {
     value(this: Tensor) {

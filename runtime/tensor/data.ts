@@ -138,7 +138,7 @@ export function elementScalar(raw: number | bigint, t: Tensor): Scalar {
 /** The number or boolean that a raw element stands for; integers of quantized tensors as they are. */
 export function elementValue(raw: number | bigint, type: DType): number | bigint | boolean {
   if (type === DType.bool) return Number(raw) !== 0
-  if (isFloat8(type)) return float8Value(Number(raw), type)
+  if (features.limited && isFloat8(type)) return float8Value(Number(raw), type)
   return isHalf(type) ? halfValue(Number(raw), type) : raw
 }
 

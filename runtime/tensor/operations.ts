@@ -7,7 +7,8 @@ export type Operand = Tensor | number | bigint
 /**
  * What can be done with a tensor by name: the operators that programs around a model most often need, with PyTorch's results, dtypes and
  * errors (`callOperator` calls all others). Negative dimensions count from the last. Results are new tensors, or views that share memory
- * with this one, as said. All throw INVALID_ARGUMENT for arguments that do not fit, and DISPOSED. Not in selective builds.
+ * with this one, as said. All throw INVALID_ARGUMENT for arguments that do not fit, and DISPOSED; in selective
+ * builds MISSING_OPERATOR, too, where no trace has the operator.
  */
 export interface TensorOperations {
   /** The same elements with other sizes, one of which may be -1 (`torch.reshape`). A view where strides allow. */

@@ -131,7 +131,7 @@ export function scalarBits(type: DType, value: Scalar): readonly [low: number, h
     case DType.float8_e5m2:
     case DType.float8_e4m3fnuz:
     case DType.float8_e5m2fnuz:
-      return [numberToFloat8(scalarToNumber(value), type), 0]
+      return [features.limited ? numberToFloat8(scalarToNumber(value), type) : 0, 0]
     default:
       return longBits(value)
   }

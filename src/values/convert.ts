@@ -1,4 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
+import * as features from '../../runtime/features.js'
 import { isContainer } from './container.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { type Complex, type Float } from '../../runtime/tensor/scalar.js'
@@ -38,7 +39,7 @@ export function toValue(input: Input, known?: WeakSet<object>): Value {
   if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.argument(input)
   if (typeof input === 'number' || typeof input === 'bigint') return valueOfNumber(input)
   if (isFlat(input)) return input as Value
-  return typeof input === 'object' && input !== null ? valueOfContainer(input, known) : leafValue(input)
+  return features.containers && typeof input === 'object' && input !== null ? valueOfContainer(input, known) : leafValue(input)
 }
 
 /** Lists of such values are taken as they are. */

@@ -28,7 +28,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{runtime,program,formats,engine,interpreter,compiler,media}/**/*.ts', 'src/*.ts'],
+    files: ['{runtime,program,formats,engine,interpreter,compiler,media,generation}/**/*.ts', 'src/*.ts'],
     rules: { 'no-console': ['error', { allow: ['warn'] }] },
   },
   {

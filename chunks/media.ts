@@ -1,4 +1,6 @@
+import * as generationFunctions from '../generation/functions.js'
 import * as functions from '../media/functions.js'
-import { media } from '../src/lazy.js'
+import { generation, media } from '../src/lazy.js'
 
 media.provide(functions)
+generation.provide(generationFunctions)

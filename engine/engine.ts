@@ -8,6 +8,7 @@ import type { Limits } from '../runtime/limits.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
+import type { ModuleState } from './saved-state.js'
 import type { Profiler } from '../interpreter/profile.js'
 
 /** What a method takes after `self`. */
@@ -45,6 +46,8 @@ export interface Engine {
   signature(method: string): MethodSignature
   parameters(): Map<string, Tensor>
   attribute(name: string): Value
+  saveState(): ModuleState
+  loadState(state: ModuleState): void
   /** Puts the module and its submodules in training mode, or out of it. */
   setTraining(mode: boolean): void
   /** What to say of a model that is in training mode, of the file of this name; null where nothing goes by that. */

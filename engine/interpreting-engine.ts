@@ -7,11 +7,15 @@ import { type MissingOperator, missingOf } from '../program/missing.js'
 import { reachable } from '../program/reach.js'
 import { layersInTraining, type TrainingLayer, trainingText } from '../program/training-layers.js'
 import { argumentCount } from '../program/verifier.js'
+import { absent, PtliteError } from '../runtime/error.js'
+import { reading } from '../runtime/tensor/check-arguments.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
 import type { ScriptModule } from '../interpreter/script-module.js'
+import { ModuleState } from './saved-state.js'
 import { stateOf } from './module-state.js'
 import * as features from '../runtime/features.js'
 
@@ -21,7 +25,12 @@ export abstract class InterpretingEngine implements Engine {
   private readonly signatures = new Map<LinkedFunction, MethodSignature>()
   private lacking: readonly MissingOperator[] | undefined
 
-  constructor(protected readonly script: ScriptModule) {}
+  /** Tensors that it was loaded with. */
+  private readonly originals: ReadonlySet<Tensor>
+
+  constructor(protected readonly script: ScriptModule) {
+    this.originals = features.background ? reachable([script.root]) : new Set()
+  }
 
   get methods(): string[] {
     return this.script.methods.map((fn) => fn.source.method)
@@ -84,6 +93,19 @@ export abstract class InterpretingEngine implements Engine {
   storages(): Set<Storage> {
     const { root, functions } = this.script
     return new Set([...reachable([root, ...functions.flatMap(({ source }) => source.constants)])].map(({ storage }) => storage))
+  }
+
+  saveState(): ModuleState {
+    if (!features.background) throw absent('what saves states', 'INVALID_ARGUMENT')
+    return ModuleState.of(this.script.stateRoot(), this.originals)
+  }
+
+  loadState(state: ModuleState): void {
+    if (!features.background) throw absent('what loads states', 'INVALID_ARGUMENT')
+    if (!reading(() => state instanceof ModuleState))
+      throw new PtliteError('INVALID_ARGUMENT', `loadState(): expected what saveState() gave, found ${kindOf(state)}`)
+    ModuleState.restore(state, this.script.stateRoot(), this.originals)
+    this.script.attributeWrites++
   }
 
   setTraining(mode: boolean): void {

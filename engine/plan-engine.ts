@@ -17,6 +17,7 @@ import { checkText } from '../runtime/tensor/check-arguments.js'
 import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
 import type { InterpretingEngine } from './interpreting-engine.js'
 import { Lifetime } from './lifetime.js'
+import type { ModuleState } from './saved-state.js'
 import { sameState } from './module-state.js'
 
 /** The model that a file was compiled from. */
@@ -210,6 +211,14 @@ export class PlanEngine implements Engine {
 
   attribute(name: string): Value {
     return this.model('its attributes are').attribute(name)
+  }
+
+  saveState(): ModuleState {
+    return this.model('its state is').saveState()
+  }
+
+  loadState(state: ModuleState): void {
+    this.model('its state is').loadState(state)
   }
 
   dispose(): void {

@@ -177,6 +177,12 @@ export class ScriptModule implements ProgramInstance {
     return this.root.slots[index] ?? null
   }
 
+  /** The root, which what calls have changed is reached from. */
+  stateRoot(): ScriptObject {
+    this.checkAlive()
+    return this.root
+  }
+
   /** Puts the module and its submodules in training mode, or out of it. */
   setTraining(mode: boolean): void {
     this.checkAlive()

@@ -13,3 +13,6 @@ export const media = chunk<typeof import('../media/functions.js')>('media')
 
 /** Looking at files, and at what models use. */
 export const inspection = chunk<typeof import('./inspection.js')>('formats')
+
+/** Tokens that follow a prompt. */
+export const generation = chunk<typeof import('../generation/functions.js')>('media')

@@ -6,7 +6,7 @@ import './disposable.js'
 import '../chunks/all.js'
 import type { Chunk } from '../runtime/chunk.js'
 import type * as whole from './index.js'
-import { eager, extension, inspection, media } from './lazy.js'
+import { eager, extension, generation, inspection, media } from './lazy.js'
 
 export { PtliteError } from '../runtime/error.js'
 export { cpu } from './cpu.js'
@@ -50,6 +50,13 @@ export const tensorToImage: typeof whole.tensorToImage = later(media, 'tensorToI
 export const melSpectrogram: typeof whole.melSpectrogram = later(media, 'melSpectrogram')
 export const readWav: typeof whole.readWav = later(media, 'readWav')
 export const resampleAudio: typeof whole.resampleAudio = later(media, 'resampleAudio')
+
+export const generate: typeof whole.generate = later(generation, 'generate')
+export const openSession: typeof whole.openSession = async (...args) => {
+  const waiting = generation.ready()
+  if (waiting !== undefined) await waiting
+  return generation().openSession(...args)
+}
 
 export const inspectModel: typeof whole.inspectModel = async (...args) => {
   const waiting = inspection.ready()

@@ -1,6 +1,7 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { Engine, MethodSignature } from '../engine/engine.js'
 import type { CallOptions, RunOptions } from '../engine/options.js'
+import type { ModuleState } from '../engine/saved-state.js'
 import type { MissingOperator } from '../program/missing.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import type { ArgumentInfo } from '../program/signature-info.js'
@@ -151,6 +152,22 @@ export class Module {
   getAttribute<Result extends Output>(name: string): Result
   getAttribute(name: string): Output {
     return toOutput(this.engine.attribute(name))
+  }
+
+  /**
+   * A copy of what calls have changed so far: tensors that they wrote to, attributes that they set, and what lists and dicts hold. `loadState` puts it back, as
+   * often as one likes; the module goes on where it was. No run may be under way meanwhile. Tensors that no call has written to are not in it.
+   */
+  saveState(): ModuleState {
+    return this.engine.saveState()
+  }
+
+  /**
+   * Puts back what `saveState` gave. Throws INVALID_ARGUMENT for the state of another module, and where calls have changed a tensor that none had changed
+   * when it was saved.
+   */
+  loadState(state: ModuleState): void {
+    this.engine.loadState(state)
   }
 
   /**

@@ -1,6 +1,7 @@
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
+import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { compileAhead } from '../src/ahead.js'
 import * as ptlite from '../src/index.js'
@@ -110,6 +111,17 @@ const OPTIONS = [...NOTHING, '{}', 'no prototype', 'empty proxy']
 const NUMBERS = ['NaN', '-1', '1.5', '2**53', 'Infinity']
 /** [1, 2] */
 const SIZES = ['list of another realm', 'proxy of a list']
+/** A network that sees tokens 0 to 63. */
+const languageModel = await loadModule(gunzipSync(readFileSync(new URL('fixtures/generation/gpt2-whole.pt2.gz', import.meta.url))))
+/** What [1, 2] is among prompts. */
+const TOKENS = [...SIZES]
+const firstOf = (...args: unknown[]): unknown => (loose(ptlite.generate)(...args) as ptlite.Generation).next()
+const GENERATION: Readonly<Record<string, readonly string[]>> = {
+  ...{ maxTokens: ['Infinity'], topK: ['Infinity'], chunk: ['Infinity'], logits: ['function'] },
+  ...{ temperature: ['1.5', '2**53'], repetitionPenalty: ['1.5', '2**53'] },
+  ...{ frequencyPenalty: ['-1', '1.5', '2**53'], presencePenalty: ['-1', '1.5', '2**53'] },
+  ...{ stop: ['[]', ...SIZES], specialTokens: ['true'], logprobs: ['true'] },
+}
 /** Operators that were registered: each needs a name of its own. */
 let registered = 0
 const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
@@ -213,6 +225,22 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
         ],
       }),
     ),
+  ],
+  generate: [
+    { call: (x) => loose(ptlite.generate)(x, [1]) },
+    { call: (x) => firstOf(languageModel, x), works: TOKENS },
+    { call: (x) => firstOf(languageModel, { input_ids: x }), works: TOKENS },
+    { call: (x) => firstOf(languageModel, [1], x), works: OPTIONS },
+    ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'typicalP', 'repetitionPenalty', 'frequencyPenalty', 'presencePenalty']
+      .concat('seed', 'stop', 'tokenizer', 'specialTokens', 'logprobs', 'logits', 'signal', 'chunk')
+      .map((name) => ({
+        call: (x: unknown) => firstOf(languageModel, [1], { [name]: x }),
+        works: [...NOTHING, ...(GENERATION[name] ?? [])],
+      })),
+  ],
+  openSession: [
+    { call: loose(ptlite.openSession) },
+    { call: (x) => loose(ptlite.openSession)(languageModel, x), works: [...OPTIONS, '[]'] },
   ],
   readWav: [{ call: loose(ptlite.readWav) }],
   cat: [
@@ -472,6 +500,8 @@ const METHODS: Readonly<Record<string, (module: ptlite.Module) => readonly Row[]
   train: (module) => [{ call: (x) => loose(module.train.bind(module))(x), works: [...NOTHING, 'true'] }],
   eval: (module) => [{ call: loose(module.eval.bind(module)), works: EVERYTHING }],
   getAttribute: (module) => [{ call: (x) => loose(module.getAttribute.bind(module))(x) }],
+  saveState: (module) => [{ call: loose(module.saveState.bind(module)), works: EVERYTHING }],
+  loadState: (module) => [{ call: (x) => loose(module.loadState.bind(module))(x) }],
   ...Object.fromEntries(
     ['plans', 'parameters'].map((name) => [
       name,

@@ -143,6 +143,14 @@ export class Storage {
     this.checkLive()
   }
 
+  /** Copies the bytes of an array over all of its own. Throws INTERNAL where they are not as many. */
+  write(from: Uint8Array): void {
+    if (from.byteLength !== this.#byteLength)
+      throw new PtliteError('INTERNAL', `cannot write ${from.byteLength} bytes into a storage of ${this.#byteLength}`)
+    if (from.byteLength > 0) mem_write({ address: this.address, bytes: from.byteLength }, from)
+    this.version++
+  }
+
   private checkLive(): void {
     if (this.#base === 0) throw new PtliteError('DISPOSED', 'the storage of this tensor was disposed')
   }

@@ -38,6 +38,7 @@ export const SOURCES = [
   'compiler',
   'engine',
   'formats',
+  'generation',
   'interpreter',
   'kernels',
   'media',

@@ -4,6 +4,7 @@ export const PAGES = {
     'docs/api.md',
     'docs/commands.md',
     'docs/web.md',
+    'docs/generation.md',
     'docs/deploy.md',
     'docs/serving.md',
     'docs/serving-fleet.md',

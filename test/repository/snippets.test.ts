@@ -7,7 +7,15 @@ import t from 'tap'
 import { root } from './rooms.js'
 
 /** Pages whose code is an application's. */
-const PAGES = ['README.md', 'docs/api.md', 'docs/limits.md', 'docs/model-formats.md', 'docs/selective-build.md', 'docs/custom-ops.md']
+const PAGES = [
+  'README.md',
+  'docs/api.md',
+  'docs/generation.md',
+  'docs/limits.md',
+  'docs/model-formats.md',
+  'docs/selective-build.md',
+  'docs/custom-ops.md',
+]
 
 interface Snippet {
   readonly page: string

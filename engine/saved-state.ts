@@ -1,0 +1,119 @@
+import { PtliteError } from '../runtime/error.js'
+import { reachable } from '../program/reach.js'
+import type { DType } from '../runtime/tensor/dtype.js'
+import type { Quant } from '../runtime/tensor/quant.js'
+import { Storage } from '../runtime/tensor/storage.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
+import { CustomObject, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
+
+/** What a module's calls have changed, as `Module.saveState` gives it. */
+export class ModuleState {
+  /** Bytes that it keeps. */
+  readonly bytes: number
+  readonly #parts: Parts
+
+  private constructor(parts: Parts) {
+    this.#parts = parts
+    this.bytes = [...parts.memory.values(), ...parts.replaced.values()].reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
+  }
+
+  /** @internal Copies what of `root` is not as it was, when its tensors were `originals`. */
+  static of(root: ScriptObject, originals: ReadonlySet<Tensor>): ModuleState {
+    const containers = new Map<Container, readonly Value[]>()
+    const memory = new Map<Storage, Copy>()
+    const replaced = new Map<Tensor, TensorCopy>()
+    for (const container of containersOf(root)) containers.set(container, itemsOf(container))
+    for (const t of reachable([root])) {
+      if (!originals.has(t))
+        replaced.set(t, { bytes: bytesOf(t.storage), offset: t.offset, shape: t.shape, strides: t.strides, type: t.type, quant: t.quant })
+      else if (t.storage.version > 0 && !memory.has(t.storage)) memory.set(t.storage, { bytes: bytesOf(t.storage) })
+    }
+    return new ModuleState({ root, containers, memory, replaced })
+  }
+
+  /** @internal Puts it back. Throws INVALID_ARGUMENT for the state of another module, and for one that lacks what calls have changed since. */
+  static restore(state: ModuleState, root: ScriptObject, originals: ReadonlySet<Tensor>): void {
+    const { root: own, containers, memory, replaced } = state.#parts
+    if (own !== root) throw new PtliteError('INVALID_ARGUMENT', 'loadState(): this is the state of another module')
+    for (const { storage } of originals)
+      if (storage.version > 0 && storage.live && !memory.has(storage))
+        throw new PtliteError(
+          'INVALID_ARGUMENT',
+          'loadState(): a later call has changed a tensor that none had changed when this state was saved; save it after a first call',
+        )
+    for (const [storage, { bytes }] of memory) storage.write(bytes)
+    const anew = new Map([...replaced].map(([t, copy]) => [t as Value, tensorOf(copy) as Value]))
+    for (const [container, items] of containers)
+      put(
+        container,
+        items.map((item) => anew.get(item) ?? item),
+      )
+  }
+}
+
+type Container = ScriptObject | Value[] | Map<Value, Value>
+
+interface Copy {
+  readonly bytes: Uint8Array
+}
+interface TensorCopy extends Copy {
+  readonly offset: number
+  readonly shape: readonly number[]
+  readonly strides: readonly number[]
+  readonly type: DType
+  readonly quant: Quant | null
+}
+interface Parts {
+  readonly root: ScriptObject
+  /** What objects, lists and dicts held; keys and values of a dict in turns. */
+  readonly containers: ReadonlyMap<Container, readonly Value[]>
+  /** Of tensors that the module was loaded with, which are written to. */
+  readonly memory: ReadonlyMap<Storage, Copy>
+  /** Tensors that calls have put in their place. */
+  readonly replaced: ReadonlyMap<Tensor, TensorCopy>
+}
+
+/** Every object, list and dict that can be reached. */
+function containersOf(root: ScriptObject): Set<Container> {
+  const found = new Set<Container>()
+  const seen = new Set<object>()
+  const pending: Value[] = [root]
+  while (pending.length > 0) {
+    const value = pending.pop()!
+    if (typeof value !== 'object' || value === null || value instanceof Tensor || value instanceof CustomObject || seen.has(value)) continue
+    seen.add(value)
+    if (value instanceof ScriptObject || Array.isArray(value) || value instanceof Map) {
+      found.add(value as Container)
+      pending.push(...itemsOf(value as Container).filter((item) => typeof item === 'object'))
+    } else if (value instanceof Tuple) pending.push(...value.items)
+  }
+  return found
+}
+
+function itemsOf(container: Container): readonly Value[] {
+  if (container instanceof ScriptObject) return [...container.slots]
+  return container instanceof Map ? [...container].flat() : [...container]
+}
+
+function put(container: Container, items: readonly Value[]): void {
+  if (container instanceof Map) {
+    container.clear()
+    for (let i = 0; i < items.length; i += 2) container.set(items[i]!, items[i + 1]!)
+    return
+  }
+  const list = container instanceof ScriptObject ? container.slots : container
+  list.length = 0
+  for (const item of items) list.push(item)
+}
+
+function bytesOf(storage: Storage): Uint8Array {
+  const bytes = new Uint8Array(storage.byteLength)
+  if (bytes.byteLength > 0) storage.read(0, bytes)
+  return bytes
+}
+
+function tensorOf({ bytes, offset, shape, strides, type, quant }: TensorCopy): Tensor {
+  const t = new Tensor(Storage.holding(bytes), offset, shape, strides, type, quant)
+  t.pinned = true
+  return t
+}

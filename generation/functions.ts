@@ -1,0 +1,3 @@
+/** What programs call of it. */
+export { generate } from './generate.js'
+export { openSession } from './session.js'

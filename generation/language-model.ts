@@ -1,0 +1,28 @@
+import type { ArgumentInfo } from '../program/signature-info.js'
+import type { ModuleState } from '../engine/saved-state.js'
+import type { Input, Output } from '../src/values/convert.js'
+
+/** What generation needs of a model: every `Module` has it. */
+export interface LanguageModel {
+  readonly methods: readonly string[]
+  readonly inputs: readonly ArgumentInfo[] | null
+  readonly outputs: readonly ArgumentInfo[] | null
+  parameters(): ReadonlyMap<string, { readonly shape: readonly number[] }>
+  call(method: string, args?: readonly Input[]): Output
+  run(method: string, args?: readonly Input[], options?: { readonly signal?: AbortSignal }): Promise<Output>
+  saveState(): ModuleState
+  loadState(state: ModuleState): void
+}
+
+/** An encoder and the decoder that attends to what it gives, as models of their own: T5, BART, Whisper. */
+export interface EncoderDecoder {
+  readonly encoder: LanguageModel
+  readonly decoder: LanguageModel
+}
+
+/** By what it does: it may be of another copy of the library. */
+export function isLanguageModel(value: unknown): value is LanguageModel {
+  if (typeof value !== 'object' || value === null) return false
+  const { run, call, methods } = value as Partial<LanguageModel>
+  return typeof run === 'function' && typeof call === 'function' && Array.isArray(methods)
+}

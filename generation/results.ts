@@ -1,0 +1,46 @@
+import { PtliteError } from '../runtime/error.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
+import type { Output } from '../src/values/convert.js'
+
+/** What a call of a language model gave. */
+export interface StepResult {
+  /** [batch, tokens, vocabulary], or without the first ones. */
+  readonly logits: Tensor
+  /** Tensors behind them, in their order. */
+  readonly others: readonly Tensor[]
+  /** The value behind them, as it is, where there is one. */
+  readonly rest: Output
+}
+
+/** By the names that transformers gives its results, else by their order: logits come first. Throws INVALID_ARGUMENT where there are none. */
+export function resultOf(output: Output): StepResult {
+  const isDict = output instanceof Map
+  const parts: readonly Output[] = isDict ? [...output.values()] : Array.isArray(output) ? output : [output]
+  const named = isDict ? output.get('logits') : undefined
+  const logits = named instanceof Tensor ? named : tensorsIn(parts)[0]
+  if (logits === undefined || !logits.dtype.includes('float') || logits.dim === 0)
+    throw new PtliteError('INVALID_ARGUMENT', `generate(): expected a model that gives logits, found ${kindOf(output)}`)
+  const past = isDict ? (output.get('past_key_values') ?? output.get('present') ?? null) : (parts[1] ?? null)
+  return { logits, others: tensorsIn(isDict && past !== null ? [past] : parts).filter((t) => t !== logits), rest: past }
+}
+
+/** All tensors in values, at any depth. */
+export function tensorsIn(values: readonly Output[], found: Tensor[] = []): Tensor[] {
+  for (const value of values) {
+    if (value instanceof Tensor) found.push(value)
+    else if (Array.isArray(value)) tensorsIn(value, found)
+    else if (value instanceof Map) tensorsIn([...value.values()], found)
+  }
+  return found
+}
+
+/** The logits behind one of the tokens, as float32[vocabulary]. */
+export function rowOf(logits: Tensor, row: number): Float32Array {
+  const vocabulary = logits.shape.at(-1)!
+  const rows = logits.dim > 1 ? logits.shape.at(-2)! : 1
+  // models that give the last row alone
+  const at = rows === 1 ? 0 : row
+  const last = rows === 1 ? logits : logits.reshape([-1, vocabulary]).select(0, at)
+  return (last.dtype === 'float32' ? last : last.to('float32')).data().slice() as Float32Array
+}

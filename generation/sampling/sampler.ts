@@ -1,0 +1,106 @@
+import { PtliteError } from '../../runtime/error.js'
+import { keepMinP, keepTopK, keepTopP, keepTypical, softmax } from './filters.js'
+import { penalizeGenerated, penalizeRepetition } from './penalties.js'
+import { randomFrom, type Random } from './random.js'
+
+/** How the next token is chosen. Without any of these it is the likeliest one. */
+export interface SamplingOptions {
+  /** Divides logits before one is drawn: below 1 likely tokens become likelier. 0 takes the likeliest one. 1 where another option asks for drawing, else 0. */
+  readonly temperature?: number | undefined
+  /** Draws from the so many likeliest tokens. */
+  readonly topK?: number | undefined
+  /** Draws from the likeliest tokens that together have this probability. */
+  readonly topP?: number | undefined
+  /** Draws from tokens at least so many times as likely as the likeliest one. */
+  readonly minP?: number | undefined
+  /** Draws from the tokens of the most typical information that together have this probability. */
+  readonly typicalP?: number | undefined
+  /** Divides the logits of tokens that there are already, in the prompt, too; 1.1 is much. */
+  readonly repetitionPenalty?: number | undefined
+  /** Is taken from a token's logit as often as it was generated. */
+  readonly frequencyPenalty?: number | undefined
+  /** Is taken once from the logit of each token that was generated. */
+  readonly presencePenalty?: number | undefined
+  /** A whole number that what is drawn follows from; without it every run draws anew. */
+  readonly seed?: number | undefined
+  /** May change the logits, float32[vocabulary], after penalties and before anything else; `tokens` are those of prompt and result so far. */
+  readonly logits?: ((values: Float32Array, tokens: readonly number[]) => void) | undefined
+}
+
+/** Chooses tokens: penalties, the caller's hook, temperature, top-k, top-p, min-p, typical, in the order of transformers' `generate`. */
+export class Sampler {
+  private readonly temperature: number
+  private readonly random: Random
+  private readonly counts = new Map<number, number>()
+
+  constructor(private readonly options: SamplingOptions) {
+    const { temperature, topK, topP, minP, typicalP, seed } = options
+    const draws = [topK, topP, minP, typicalP, seed].some((option) => option !== undefined)
+    this.temperature = temperature ?? (draws ? 1 : 0)
+    this.random = seed === undefined ? Math.random : randomFrom(seed)
+  }
+
+  /** The token that follows `tokens`. Changes `logits`. Throws MODEL_ERROR where there is no number among them. */
+  next(logits: Float32Array, tokens: readonly number[]): number {
+    this.penalize(logits, tokens)
+    const token = this.temperature === 0 ? largest(logits) : this.draw(logits)
+    this.counts.set(token, (this.counts.get(token) ?? 0) + 1)
+    return token
+  }
+
+  /** What penalties and the caller's hook leave of logits. */
+  private penalize(logits: Float32Array, tokens: readonly number[]): void {
+    const { repetitionPenalty = 1, frequencyPenalty = 0, presencePenalty = 0, logits: hook } = this.options
+    if (repetitionPenalty !== 1) penalizeRepetition(logits, tokens, repetitionPenalty)
+    if (frequencyPenalty !== 0 || presencePenalty !== 0) penalizeGenerated(logits, this.counts, frequencyPenalty, presencePenalty)
+    hook?.(logits, tokens)
+  }
+
+  private draw(logits: Float32Array): number {
+    largest(logits)
+    const probabilities = distributionOf(logits, { ...this.options, temperature: this.temperature })
+    let left = this.random()
+    let last = 0
+    for (let token = 0; token < probabilities.length; token++) {
+      const p = probabilities[token]!
+      if (p === 0) continue
+      last = token
+      if ((left -= p) < 0) break
+    }
+    return last
+  }
+}
+
+/** The probabilities that a token is drawn by. Changes `logits`. */
+export function distributionOf(logits: Float32Array, options: SamplingOptions): Float64Array {
+  const { temperature = 1, topK, topP, minP, typicalP } = options
+  if (temperature !== 1) for (let i = 0; i < logits.length; i++) logits[i]! /= temperature
+  if (topK !== undefined) keepTopK(logits, topK)
+  if (topP !== undefined) keepTopP(logits, topP)
+  if (minP !== undefined) keepMinP(logits, minP)
+  if (typicalP !== undefined && typicalP < 1) keepTypical(logits, typicalP)
+  return softmax(logits)
+}
+
+/** The first of the largest logits, as `torch.argmax` has it on a CPU. Throws MODEL_ERROR where there is none. */
+function largest(logits: Float32Array): number {
+  let top = -1
+  let most = -Infinity
+  for (let i = 0; i < logits.length; i++) {
+    const logit = logits[i]!
+    if (logit > most) {
+      most = logit
+      top = i
+    }
+  }
+  if (top < 0) throw new PtliteError('MODEL_ERROR', 'generate(): the model gives no logit that is a number above -Infinity')
+  return top
+}
+
+/** The logarithm of a token's probability, as the model has it (`torch.log_softmax`). */
+export function logProbability(logits: Float32Array, token: number): number {
+  let sum = 0
+  const top = logits[largest(logits)]!
+  for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i]! - top)
+  return logits[token]! - top - Math.log(sum)
+}

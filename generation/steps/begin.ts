@@ -1,0 +1,27 @@
+import type { LanguageModel } from '../language-model.js'
+import { fixedSize, rolesOf, type Slot } from '../roles.js'
+import { type Around, Caller } from './caller.js'
+import { FixedSteps } from './fixed.js'
+import { GrowingSteps } from './growing.js'
+import type { Steps } from './steps.js'
+import { WholeSteps } from './whole.js'
+
+/** How a model keeps what it has seen. */
+export type CacheKind = 'buffers' | 'fixed' | 'growing' | 'none'
+
+/** By what it takes: places in a cache, keys and values, or tokens alone. */
+export function cacheKindOf(slots: readonly Slot[]): CacheKind {
+  const past = slots.filter(({ role }) => role === 'past')
+  const isFixed = past.every(({ info }) => info.shape?.every((size, i) => i === 0 || fixedSize(size) !== null) === true)
+  const hasPlace = slots.some(({ role }) => role === 'place')
+  if (past.length === 0) return hasPlace ? 'buffers' : 'none'
+  return hasPlace && isFixed ? 'fixed' : 'growing'
+}
+
+/** Before the first token. Throws INVALID_ARGUMENT for models that are no language models. */
+export function beginSteps(model: LanguageModel, around: Around): Steps {
+  const slots = rolesOf(model.inputs)
+  const caller = new Caller(model, slots, around)
+  const kind = cacheKindOf(slots)
+  return kind === 'none' ? new WholeSteps(caller) : kind === 'growing' ? new GrowingSteps(caller) : new FixedSteps(caller)
+}

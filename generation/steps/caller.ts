@@ -1,0 +1,41 @@
+import { argumentsOf, type Step } from '../arguments.js'
+import type { LanguageModel } from '../language-model.js'
+import { resultOf, type StepResult } from '../results.js'
+import { fixedSize, mostOf, type Slot } from '../roles.js'
+import type { Input } from '../../src/values/convert.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+
+/** What stays the same in all calls: the encoder's states, and arguments that the caller gave. */
+export interface Around {
+  readonly states?: Input
+  readonly statesMask?: Input
+  readonly given: ReadonlyMap<string, Input>
+}
+
+/** Calls `forward` of a language model, off the event loop. */
+export class Caller {
+  /** The number of tokens that each call takes; null where that is free. */
+  readonly width: number | null
+  /** The most that a call takes. */
+  readonly most: number
+
+  constructor(
+    readonly model: LanguageModel,
+    readonly slots: readonly Slot[],
+    readonly around: Around,
+  ) {
+    const size = slots.find(({ role }) => role === 'tokens')!.info.shape?.at(-1)
+    this.width = fixedSize(size)
+    this.most = mostOf(size)
+  }
+
+  async call(tokens: readonly number[], start: number, past: readonly Input[], signal: AbortSignal | undefined): Promise<StepResult> {
+    const step: Step = { tokens, start, width: this.width ?? tokens.length, past, ...this.around }
+    const args = argumentsOf(this.slots, step)
+    const result = resultOf(await this.model.run('forward', args, signal === undefined ? {} : { signal }))
+    // what was made for this call; what the caller gave, and the past, are others' to dispose of
+    const lent = new Set<unknown>([...past, this.around.states, this.around.statesMask, ...this.around.given.values()])
+    for (const value of args) if (value instanceof Tensor && !lent.has(value)) value.dispose()
+    return result
+  }
+}

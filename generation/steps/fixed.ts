@@ -1,0 +1,125 @@
+import { PtliteError } from '../../runtime/error.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+import type { ModuleState } from '../../engine/saved-state.js'
+import type { LanguageModel } from '../language-model.js'
+import { zerosFor } from '../numbers.js'
+import { rowOf } from '../results.js'
+import type { Caller } from './caller.js'
+import type { Steps } from './steps.js'
+
+/** Who uses a model whose calls change it: whose state it has, and who waits for whom. */
+interface Use {
+  owner: FixedSteps | null
+  turn: Promise<unknown>
+}
+const uses = new WeakMap<LanguageModel, Use>()
+
+/**
+ * Of a model with a cache of fixed size, which is told where in it its tokens go: in its buffers, or in tensors that it takes and gives. What is behind a
+ * token's place is masked for it, so that going back is to begin at an earlier place.
+ *
+ * Several may have one model with buffers: each puts its own state into it when it is its turn.
+ */
+export class FixedSteps implements Steps {
+  length = 0
+  readonly keeps = true
+  readonly capacity: number
+  readonly chunk: number
+  private readonly use: Use
+  /** What the model's buffers held when another one put its state there. */
+  private saved: ModuleState | null = null
+  private past: readonly Tensor[]
+
+  constructor(private readonly caller: Caller) {
+    const { model, slots } = caller
+    let use = uses.get(model)
+    if (use === undefined) uses.set(model, (use = { owner: null, turn: Promise.resolve() }))
+    this.use = use
+    this.past = slots.filter(({ role }) => role === 'past').map(({ info }) => zerosFor(info))
+    this.capacity = capacityOf(caller, this.past)
+    this.chunk = Math.min(caller.width ?? caller.most, this.capacity)
+  }
+
+  async advance(tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
+    return this.inTurn(async () => {
+      const { caller, past } = this
+      this.enter()
+      const width = caller.width ?? tokens.length
+      if (this.length + width > this.capacity && width > tokens.length)
+        throw new PtliteError(
+          'LIMIT_EXCEEDED',
+          `generate(): the program takes ${width} tokens at a time, and its cache has room for ${this.capacity - this.length} more`,
+        )
+      const { logits, others } = await caller.call(tokens, this.length, past, signal)
+      if (past.length > 0) this.past = others.slice(0, past.length)
+      this.length += tokens.length
+      const row = rowOf(logits, tokens.length - 1)
+      logits.dispose()
+      const kept = new Set(this.past.map(({ storage }) => storage))
+      for (const t of past) if (!kept.has(t.storage)) t.dispose()
+      return row
+    })
+  }
+
+  rewind(length: number): void {
+    this.length = Math.min(length, this.length)
+  }
+
+  fork(): Promise<Steps> {
+    return this.inTurn(() => {
+      const other = new FixedSteps(this.caller)
+      other.length = this.length
+      other.past = this.past.map((t) => t.clone())
+      if (this.inBuffers && this.length > 0) other.saved = this.use.owner === this ? this.caller.model.saveState() : this.saved
+      return Promise.resolve(other)
+    })
+  }
+
+  dispose(): void {
+    if (this.use.owner === this) this.use.owner = null
+    this.saved = null
+    for (const t of this.past) t.dispose()
+    this.past = []
+    this.length = 0
+  }
+
+  private get inBuffers(): boolean {
+    return this.past.length === 0
+  }
+
+  /** Waits until nobody else calls the model. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const { use } = this
+    if (!this.inBuffers) return work()
+    const mine = use.turn.then(work)
+    use.turn = mine.catch(() => undefined)
+    return mine
+  }
+
+  /** Puts its state into the model, where another one had the last turn. */
+  private enter(): void {
+    const { use, caller } = this
+    if (!this.inBuffers || use.owner === this) return
+    if (use.owner !== null && use.owner.length > 0) use.owner.saved = caller.model.saveState()
+    use.owner = this
+    if (this.saved !== null) caller.model.loadState(this.saved)
+    this.saved = null
+  }
+}
+
+/** Methods of ExecuTorch's programs that say how many tokens the cache has room for. */
+const SAY_CAPACITY = ['get_max_context_len', 'get_max_seq_len'] as const
+
+/**
+ * The tokens that a cache has room for: what the program says, or the larger of both middle sizes of its keys and values, of which the other is the number
+ * of heads.
+ */
+function capacityOf({ model }: Caller, past: readonly Tensor[]): number {
+  for (const method of SAY_CAPACITY) {
+    const said = model.methods.includes(method) ? Number(model.call(method)) : NaN
+    if (Number.isSafeInteger(said) && said > 0) return said
+  }
+  const caches = past.length > 0 ? past : [...model.parameters()].flatMap(([name, t]) => (/cache/.test(name) ? [t] : []))
+  const sizes = caches.flatMap(({ shape }) => (shape.length === 4 ? [Math.max(shape[1]!, shape[2]!)] : []))
+  return sizes.length === 0 ? Infinity : Math.max(...sizes)
+}

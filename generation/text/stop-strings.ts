@@ -1,0 +1,40 @@
+/** Finds the first of several strings in a text that comes in pieces, and holds back what may be the beginning of one. */
+export class StopStrings {
+  private held = ''
+  private readonly strings: readonly string[]
+  /** One of them was found. */
+  found = false
+
+  constructor(strings: readonly string[]) {
+    this.strings = strings.filter((text) => text !== '')
+  }
+
+  /** Text that is in none of them, and before the first that was found. */
+  push(piece: string): string {
+    if (this.found) return ''
+    const text = this.held + piece
+    const places = this.strings.map((string) => text.indexOf(string)).filter((at) => at >= 0)
+    if (places.length > 0) {
+      this.found = true
+      this.held = ''
+      return text.slice(0, Math.min(...places))
+    }
+    const open = Math.max(0, ...this.strings.map((string) => openEnd(text, string)))
+    this.held = text.slice(text.length - open)
+    return text.slice(0, text.length - open)
+  }
+
+  /** What was held back: nothing follows. */
+  end(): string {
+    const { held } = this
+    this.held = ''
+    return held
+  }
+}
+
+/** How much of the end of `text` is the beginning of `string`. */
+function openEnd(text: string, string: string): number {
+  for (let length = Math.min(text.length, string.length - 1); length > 0; length--)
+    if (text.endsWith(string.slice(0, length))) return length
+  return 0
+}

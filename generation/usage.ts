@@ -25,6 +25,10 @@ export interface GeneratedToken {
 }
 
 /** Tokens as they are generated, for `for await`, with what they took. */
-export interface Generation extends AsyncIterableIterator<GeneratedToken> {
+export interface Generation extends AsyncIterable<GeneratedToken> {
   readonly usage: Usage
+  next(): Promise<IteratorResult<GeneratedToken, undefined>>
+  /** Ends it, as leaving a loop does. */
+  return(): Promise<IteratorResult<GeneratedToken, undefined>>
+  [Symbol.asyncIterator](): Generation
 }

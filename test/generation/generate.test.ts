@@ -120,11 +120,12 @@ t.test('prompts of other kinds, and drawing', async (t) => {
 
 t.test('what it is not for', async (t) => {
   const code = 'INVALID_ARGUMENT'
-  await t.rejects(tokensOf(generate(LLAMA, [])), { code, message: /at least one token/ })
-  await t.rejects(tokensOf(generate(LLAMA, [1.5])), { code, message: /whole numbers/ })
-  await t.rejects(tokensOf(generate(LLAMA, tensor([[1], [2]], [2, 1], 'int64'))), { code, message: /one sequence/ })
-  await t.rejects(tokensOf(generate({} as Module, [1])), { code, message: /expected a model/ })
-  await t.rejects(tokensOf(generate((await loadT5()).decoder, [1])), { code, message: /encoder_hidden_states/ })
+  const tokens = async (...args: Parameters<typeof generate>): Promise<number[]> => tokensOf(generate(...args))
+  await t.rejects(tokens(LLAMA, []), { code, message: /at least one token/ })
+  await t.rejects(tokens(LLAMA, [1.5]), { code, message: /whole numbers/ })
+  await t.rejects(tokens(LLAMA, tensor([[1], [2]], [2, 1], 'int64')), { code, message: /one sequence/ })
+  await t.rejects(tokens({} as Module, [1]), { code, message: /expected a model/ })
+  await t.rejects(tokens((await loadT5()).decoder, [1]), { code, message: /encoder_hidden_states/ })
   t.throws(() => generate(LLAMA, [1], { topk: 3 } as object), { code, message: /did you mean 'topK'/ })
   t.throws(() => generate(LLAMA, [1], { temperature: -1 }), { code })
   t.throws(() => generate(LLAMA, [1], { stop: 'end' }), { code, message: /takes a tokenizer/ })

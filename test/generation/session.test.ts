@@ -49,7 +49,7 @@ t.test('sessions of one model take turns', async (t) => {
   t.strictSame(found, [middle!.tokens.slice(0, 16), long!.tokens.slice(0, 16)])
 
   // and at the same time
-  await Promise.all([a!.return!(), b!.return!()])
+  await Promise.all([a!.return(), b!.return()])
   const both = sessions.map((session, i) => tokensOf(session.generate([middle!, long!][i]!.prompt, { maxTokens: 16 })))
   t.strictSame(await Promise.all(both), found)
 })
@@ -60,7 +60,7 @@ t.test('one generation at a time', async (t) => {
   t.throws(() => session.generate([1]), { code: 'INVALID_ARGUMENT', message: /under way/ })
   t.throws(() => session.rewind(0), { code: 'INVALID_ARGUMENT' })
   await first.next()
-  await first.return!()
+  await first.return()
   t.throws(() => session.rewind(5), { code: 'INVALID_ARGUMENT' })
   session.rewind(0)
   t.strictSame(session.tokens, [])

@@ -7,10 +7,15 @@ export interface LanguageModel {
   readonly methods: readonly string[]
   readonly inputs: readonly ArgumentInfo[] | null
   readonly outputs: readonly ArgumentInfo[] | null
+  /** Buffers that keep keys and values are among them, by name. */
   parameters(): ReadonlyMap<string, { readonly shape: readonly number[] }>
+  /** Calls a method that says something of the program, such as `get_eos_ids`. */
   call(method: string, args?: readonly Input[]): Output
+  /** Calls `forward`, off the event loop. */
   run(method: string, args?: readonly Input[], options?: { readonly signal?: AbortSignal }): Promise<Output>
+  /** A copy of what is in its buffers. */
   saveState(): ModuleState
+  /** Puts that back. */
   loadState(state: ModuleState): void
 }
 

@@ -3,6 +3,7 @@ import { boolean, callback, checkOptions, count } from '../runtime/tensor/check-
 import type { SamplingOptions } from './sampling/sampler.js'
 import { isTokenizer, type Tokenizer } from './text/tokenizer.js'
 
+/** What is generated: how tokens are chosen, where it ends, and what is given with them. */
 export interface GenerationOptions extends SamplingOptions {
   /** The most tokens that are generated; 256 where nothing is said. */
   readonly maxTokens?: number | undefined

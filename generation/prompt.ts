@@ -12,6 +12,7 @@ export type PromptInputs = { readonly input_ids?: Tokens; readonly decoder_input
   readonly [name: string]: Input | Tokens
 }
 
+/** What is to be continued. */
 export type Prompt = Tokens | PromptInputs
 
 export interface ReadPrompt {

@@ -27,6 +27,7 @@ export interface GeneratedToken {
 /** Tokens as they are generated, for `for await`, with what they took. */
 export interface Generation extends AsyncIterable<GeneratedToken> {
   readonly usage: Usage
+  /** The next token: begins the step that computes it. */
   next(): Promise<IteratorResult<GeneratedToken, undefined>>
   /** Ends it, as leaving a loop does. */
   return(): Promise<IteratorResult<GeneratedToken, undefined>>

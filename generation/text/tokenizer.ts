@@ -3,7 +3,9 @@
  * with them as `ids`.
  */
 export interface Tokenizer {
+  /** The tokens of a text, with those that mark its beginning and end unless `add_special_tokens` is false. */
   encode(text: string, options?: { readonly add_special_tokens?: boolean }): readonly number[] | { readonly ids: readonly number[] }
+  /** The text of tokens, without special ones where `skip_special_tokens` is set. */
   decode(tokens: number[], options?: { readonly skip_special_tokens?: boolean }): string
 }
 

@@ -9,6 +9,7 @@ import { cpu } from './cpu.js'
 import { execute, reportFailure } from './execute.js'
 import { inspect } from './inspect.js'
 import { prune } from './prune.js'
+import { quantizeReport } from './quantize-report.js'
 import { run } from './run.js'
 import { serve } from './serve.js'
 import { trace } from './trace.js'
@@ -17,7 +18,9 @@ import { verify } from './verify-files.js'
 
 /** In the order in which the overview has them. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  ...{ run, inspect, trace, compile, convert, bench, prune, verify, serve, cpu, codegen },
+  ...{ run, inspect, trace, compile, convert, bench, prune, verify },
+  'quantize-report': quantizeReport,
+  ...{ serve, cpu, codegen },
   completion: completion(() => COMMANDS),
 }
 

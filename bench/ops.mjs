@@ -23,7 +23,7 @@ const WARM_UP_MS = 250
 const WARM_UP_CALLS = 30_000
 const LONGEST_WARM_UP_MS = 1500
 const TARGET_MS = 4
-const MOST_TIMES = 2000
+const MAX_TIMES = 2000
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]
 
@@ -50,7 +50,7 @@ async function warmUp(peer) {
     const ms = await peer.time(loops)
     spent += ms
     calls += loops + 1
-    loops = Math.max(1, Math.min(MOST_TIMES, Math.round((TARGET_MS * (loops + 1)) / Math.max(ms, 0.001))))
+    loops = Math.max(1, Math.min(MAX_TIMES, Math.round((TARGET_MS * (loops + 1)) / Math.max(ms, 0.001))))
   }
   return loops
 }

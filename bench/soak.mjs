@@ -32,7 +32,7 @@ const duration = Number(options.minutes) * 60_000
 const VARIANTS = 4
 /** Of the largest value. */
 const TOLERANCE = 1e-4
-const MOST_GROWTH = 0.1
+const MAX_GROWTH = 0.1
 /** How long threads and handles may take to go. */
 const PATIENCE = 15_000
 
@@ -301,7 +301,7 @@ try {
   const quarter = (n) => samples.filter(([at]) => Math.floor((4 * at) / duration) === n).map(([, megabytes]) => megabytes)
   const [third, last] = [median(quarter(2)), median(quarter(3))]
   console.log(`resident set: ${third?.toFixed(1)} MB in the third quarter, ${last?.toFixed(1)} MB in the last (medians)`)
-  if (faults.length === 0 && !(last <= third * (1 + MOST_GROWTH))) fault('the resident set grows')
+  if (faults.length === 0 && !(last <= third * (1 + MAX_GROWTH))) fault('the resident set grows')
 
   const isIdle = () => threads() <= before.threads && openFiles().length <= before.files.length && handles().length <= before.handles.length
   for (let waited = 0; waited < PATIENCE && !isIdle(); waited += 200) await setTimeout(200)

@@ -29,7 +29,7 @@ const { values: options } = parseArgs({
 })
 const count = Number(options.workers)
 /** What a resident set may grow by from the second tenth of the workers to the last one. */
-const MOST_GROWTH = 0.1
+const MAX_GROWTH = 0.1
 
 const library = new URL('../dist/index.cjs', import.meta.url).pathname
 const folder = mkdtempSync(join(tmpdir(), 'ptlite-workers-'))
@@ -107,7 +107,7 @@ async function measureLeft(uses, ends) {
       const [early, late] = [median(samples.slice(tenth, 2 * tenth)), median(samples.slice(-tenth))]
       const growth = late / early - 1
       const left = mappings()
-      good &&= growth <= MOST_GROWTH && left === 0
+      good &&= growth <= MAX_GROWTH && left === 0
       console.log(
         `| ${use} | ${end} | ${early.toFixed(1)} | ${late.toFixed(1)} | ${(100 * growth).toFixed(1)} % | ${left} | ${threads()} |`,
       )

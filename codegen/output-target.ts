@@ -8,7 +8,7 @@ export type OutputTarget =
   | { readonly kind: 'descriptor'; readonly descriptor: number } // one that this process has open: /dev/stdout
 
 /** As many as Linux follows. */
-const MOST_LINKS = 40
+const MAX_LINKS = 40
 
 /**
  * Follows symbolic links, so that the file behind one is replaced and the link stays; the last one may lead to nothing yet. Names of
@@ -16,7 +16,7 @@ const MOST_LINKS = 40
  */
 export function outputTarget(given: string): OutputTarget {
   let path = resolve(given)
-  for (let links = 0; links < MOST_LINKS; links++) {
+  for (let links = 0; links < MAX_LINKS; links++) {
     const descriptor = /^\/(?:dev|proc\/(?:self|thread-self|\d+))\/fd\/(\d+)$/.exec(path)?.[1]
     if (descriptor !== undefined) return { kind: 'descriptor', descriptor: Number(descriptor) }
     const stats = lstatSync(path, { throwIfNoEntry: false })

@@ -6,7 +6,7 @@ import type { Value } from '../runtime/tensor/value.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Call } from './call.js'
 import { capture } from './capture/capture.js'
-import { Contents, drawsRandom, mayFailMidway, writtenInputs } from './contents.js'
+import { UndoLog, drawsRandom, mayFailMidway, writtenInputs } from './undo-log.js'
 import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
@@ -69,7 +69,7 @@ export class CompiledCall implements Call {
 
   private guarded(inputs: readonly Tensor[], risky: boolean, run: () => Value): Value {
     if (!risky) return run()
-    const before = new Contents(
+    const before = new UndoLog(
       this.written.map((i) => inputs[i]!),
       this.draws,
     )
@@ -112,7 +112,7 @@ function compileGraph(
 ): { readonly call: CompiledCall; readonly result: Value } {
   const graph = optimize(recorded, undefined, options)
   const draws = drawsRandom(graph)
-  const before = new Contents(
+  const before = new UndoLog(
     writtenInputs(graph).map((i) => inputs[i]!),
     draws,
   )

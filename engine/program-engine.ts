@@ -21,7 +21,7 @@ import { passOptions } from './pass-options.js'
 import * as features from '../runtime/features.js'
 
 /** Bytes of weights up to which `compile` works on the calling thread, which takes less time than to start another. */
-const MOST_COMPILED_HERE = 1 << 16
+const MAX_COMPILED_HERE = 1 << 16
 
 /** A call that a plan is made for. */
 export interface PlannedCall {
@@ -134,7 +134,7 @@ export class ProgramEngine extends InterpretingEngine {
 
   /** Compiling it takes so long that the event loop must not wait for it. */
   private isLarge(): boolean {
-    return [...this.storages()].reduce((sum, { byteLength }) => sum + byteLength, 0) > MOST_COMPILED_HERE
+    return [...this.storages()].reduce((sum, { byteLength }) => sum + byteLength, 0) > MAX_COMPILED_HERE
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { ByteSource } from './containers/bytes.js'
 
 /** Fields that are looked at: those of models come before their weights. */
-const MOST_FIELDS = 64
+const MAX_FIELDS = 64
 /** A varint, and one more. */
 const LONGEST_HEAD = 20
 
@@ -11,16 +11,16 @@ const GRAPH = 7
 const OPSET = 8
 const ONNX_FIELDS = new Set([1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26])
 /** The versions that there may be of ONNX' format. */
-const MOST_IR_VERSION = 255n
+const MAX_IR_VERSION = 255n
 
 /** What a file of Protocol Buffers is; undefined where it is none that is known. Sizes are those that the file says, so nothing is read of what lies between. */
 export function describeProtobuf(source: ByteSource): string | undefined {
   const seen = new Set<number>()
   let at = 0
-  for (let count = 0; count < MOST_FIELDS && at < source.size; count++) {
+  for (let count = 0; count < MAX_FIELDS && at < source.size; count++) {
     const field = fieldAt(source, at)
     if (field === undefined || !ONNX_FIELDS.has(field.number)) return undefined
-    if (count === 0 && (field.number !== IR_VERSION || field.value < 1n || field.value > MOST_IR_VERSION)) return undefined
+    if (count === 0 && (field.number !== IR_VERSION || field.value < 1n || field.value > MAX_IR_VERSION)) return undefined
     seen.add(field.number)
     // a download that broke off ends in its graph
     if (field.end > source.size) return seen.has(GRAPH) ? 'an ONNX model, and not whole' : undefined

@@ -1,4 +1,4 @@
-import { enterCensus } from '../runtime/tensor/growth.js'
+import { enterElementBudget } from '../runtime/tensor/element-budget.js'
 import { enterScope } from '../runtime/tensor/scope.js'
 import { newStack, type Stack, Tuple, type Value } from '../runtime/tensor/value.js'
 import { execute } from './execute.js'
@@ -50,7 +50,7 @@ export class Activation {
     run.frames.length = run.trace.length = 0
     for (let i = 0; i < depth; i++) run.frames.push(frames[i]!.registers)
     const before = enterScope(run.scope)
-    const outer = enterCensus(run.census)
+    const outer = enterElementBudget(run.elementBudget)
     try {
       for (; depth >= 0; depth--) {
         const { fn, pc, registers } = frames[depth]!
@@ -76,7 +76,7 @@ export class Activation {
       return false
     } finally {
       enterScope(before)
-      enterCensus(outer)
+      enterElementBudget(outer)
     }
   }
 

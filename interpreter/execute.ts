@@ -1,5 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
-import { growBy } from '../runtime/tensor/growth.js'
+import { growBy } from '../runtime/tensor/element-budget.js'
 import { type Stack, Tuple, type Value } from '../runtime/tensor/value.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { insertDefaults } from './insert-defaults.js'

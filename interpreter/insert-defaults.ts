@@ -1,6 +1,6 @@
 import type { LinkedOperator } from '../program/linked.js'
 import type { Stack } from '../runtime/tensor/value.js'
-import { noteUse } from '../runtime/used.js'
+import { noteUse } from '../runtime/traced-parts.js'
 import * as features from '../runtime/features.js'
 import { absent } from '../runtime/error.js'
 

@@ -32,7 +32,7 @@ export class Lifetimes {
   /** Stops counting every tensor in `value`. Stops at tensors that are pinned, not at containers: they may be cyclic. */
   pin(value: Value): void {
     if (value instanceof Tensor) this.pinTensor(value)
-    else if (typeof value === 'object' && value !== null) this.pinContents(value, MOST_PINNED_AGAIN)
+    else if (typeof value === 'object' && value !== null) this.pinContents(value, MAX_PINNED_AGAIN)
   }
 
   /** Settles the containers where they are more than `most`, so that they are not walked through time and again. */
@@ -63,8 +63,8 @@ export class Lifetimes {
     if (items === null) return
     // not in the middle: what is counted is counted whole
     pace(items.length)
-    this.countable = MOST_COUNTED
-    if (!this.countItems(items, by, MOST_LEVELS)) this.pinContents(container, 0)
+    this.countable = MAX_COUNTED
+    if (!this.countItems(items, by, MAX_LEVELS)) this.pinContents(container, 0)
   }
 
   /** False where there are too many. */
@@ -113,10 +113,10 @@ export class Lifetimes {
 
 const COLLECT_BYTES = 256 * 1024 * 1024
 /** Containers in one value that are looked at each time it is pinned. */
-const MOST_PINNED_AGAIN = 64
+const MAX_PINNED_AGAIN = 64
 /** Lists in lists whose tensors are counted: deeper ones, and those of which there are more items on all ways to them, are pinned. */
-const MOST_LEVELS = 32
-const MOST_COUNTED = 2 ** 16
+const MAX_LEVELS = 32
+const MAX_COUNTED = 2 ** 16
 
 /** One more holder. Only tensors count; lists on the stack carry their elements' counts. */
 export function retain(value: Value, lifetimes: Lifetimes): void {

@@ -1,5 +1,5 @@
 import type { Budget } from '../runtime/native/budget.js'
-import type { Census } from '../runtime/tensor/growth.js'
+import type { ElementBudget } from '../runtime/tensor/element-budget.js'
 import type { Scope } from '../runtime/tensor/scope.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { ScriptObject, Stack, Value } from '../runtime/tensor/value.js'
@@ -42,7 +42,7 @@ export interface Run {
   /** What it may take. */
   readonly budget: Budget
   /** Counts the elements that it has. */
-  readonly census: Census
+  readonly elementBudget: ElementBudget
   /** Where an error passed through, innermost first. */
   readonly trace: { readonly fn: LinkedFunction; readonly pc: number }[]
 }

@@ -2,7 +2,7 @@ import { PtliteError, shortened, sizeError } from '../runtime/error.js'
 import { TENSOR_ELEMENTS } from '../runtime/limits.js'
 import { currentBudget } from '../runtime/native/budget.js'
 import { enterPace } from '../runtime/pace.js'
-import { enterCensus } from '../runtime/tensor/growth.js'
+import { enterElementBudget } from '../runtime/tensor/element-budget.js'
 import { enterScope } from '../runtime/tensor/scope.js'
 import { newStack, type Stack, type Value } from '../runtime/tensor/value.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
@@ -17,7 +17,7 @@ import { crowd } from './container-lifetimes.js'
 import { finishRun } from './finish-run.js'
 
 /** Calls in calls that a traceback shows. */
-const MOST_PLACES = 20
+const MAX_PLACES = 20
 
 export interface RunOptions {
   readonly profiler?: Profiler | null
@@ -34,7 +34,7 @@ export function runFunction(fn: LinkedFunction, args: readonly Value[], program:
   const stack = newStack()
   const run = beginRun(args, program, stack, options)
   const before = enterScope(run.scope)
-  const outer = enterCensus(run.census)
+  const outer = enterElementBudget(run.elementBudget)
   let result: Value = null
   try {
     execute(fn, stack, run)
@@ -44,7 +44,7 @@ export function runFunction(fn: LinkedFunction, args: readonly Value[], program:
     throw abandonRun(error, run)
   } finally {
     enterScope(before)
-    enterCensus(outer)
+    enterElementBudget(outer)
     finishRun(run, result, args)
   }
 }
@@ -68,7 +68,7 @@ export function beginRun(args: readonly Value[], program: ProgramInstance, stack
     recorder: options.recorder ?? null,
     iterations: options.maxIterations ?? Infinity,
     budget,
-    census: { room: budget.elements, limit: budget.elements, who: budget.who, count: (most) => countElements(run, stack, most) },
+    elementBudget: { room: budget.elements, limit: budget.elements, who: budget.who, count: (most) => countElements(run, stack, most) },
     trace: [],
   }
   return run
@@ -107,12 +107,12 @@ export function abandonRun(cause: unknown, run: Run): PtliteError {
 
 /** The error as a PtliteError whose message ends with where in the model it happened. */
 function withTrace(cause: unknown, { program, trace }: Run): PtliteError {
-  const shown = trace.length <= MOST_PLACES ? trace : [...trace.slice(0, MOST_PLACES / 2), ...trace.slice(-MOST_PLACES / 2)]
+  const shown = trace.length <= MAX_PLACES ? trace : [...trace.slice(0, MAX_PLACES / 2), ...trace.slice(-MAX_PLACES / 2)]
   const places = shown
     .map(({ fn, pc }) => (program.root === undefined ? undefined : program.placeText(fn, pc)) ?? `  ${fn.source.name}, instruction ${pc}`)
     .map((text) => shortened(text))
     .reverse()
-  if (shown !== trace) places.splice(MOST_PLACES / 2, 0, `  … ${trace.length - MOST_PLACES} calls more`)
+  if (shown !== trace) places.splice(MAX_PLACES / 2, 0, `  … ${trace.length - MAX_PLACES} calls more`)
   const { name, message } = cause instanceof Error ? cause : { name: 'Error', message: String(cause) }
   const [code, text] = cause instanceof PtliteError ? ([cause.code, message] as const) : (['INTERNAL', `${name}: ${message}`] as const)
   return new PtliteError(code, `${text}\nTraceback of TorchScript (most recent call last):\n${places.join('\n')}`, { cause })

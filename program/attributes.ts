@@ -3,7 +3,7 @@ import { ScriptObject } from '../runtime/tensor/value.js'
 import { damaged } from './file-error.js'
 
 /** Characters in the names of all tensors of a module, and in any one of them: no module that somebody wrote has more. */
-const MOST_CHARACTERS = 2 ** 26
+const MAX_CHARACTERS = 2 ** 26
 export const LONGEST_NAME = 2 ** 16
 
 /**
@@ -24,7 +24,7 @@ export function* tensorAttributes(root: ScriptObject): Iterable<readonly [name: 
     top.next++
     const value = object.slots[next]!
     const own = object.names[next] ?? `slot${next}`
-    if (prefix.length + own.length > LONGEST_NAME || characters > MOST_CHARACTERS) throw damaged('the names of its attributes are too long')
+    if (prefix.length + own.length > LONGEST_NAME || characters > MAX_CHARACTERS) throw damaged('the names of its attributes are too long')
     const name = prefix + own
     if (value instanceof Tensor) {
       characters += name.length

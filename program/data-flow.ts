@@ -33,7 +33,7 @@ import { argumentCount, resultsOf } from './verifier.js'
 
 const RAISE = 'prim::RaiseException'
 /** Values that are looked at, all in all. */
-const MOST_WORK = 20_000_000
+const MAX_WORK = 20_000_000
 /** Instructions that leave one value which is computed from those they take, with what they are called, how many they take and the type of what they give. */
 const COMPUTING: Readonly<Record<number, readonly [name: string, takes: number, type: string]>> = {
   [Opcode.ISINSTANCE]: ['prim::isinstance', 1, 'bool'],
@@ -75,7 +75,7 @@ export interface FunctionGraph {
  */
 export function graphsOf(program: Program): FunctionGraph[] {
   const { functions, root } = program
-  const effort = new Effort(MOST_WORK)
+  const effort = new Effort(MAX_WORK)
   const changing = slotsThatChange(functions)
   const linked = argumentsUnsaid(functions) ? linkedOrNone(program) : null
   return functions.map((fn, i) => {

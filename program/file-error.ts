@@ -47,12 +47,12 @@ export function textOf(value: Value | undefined): string {
 }
 
 /** Characters of a type: more than anybody writes. */
-const MOST_TYPE_CHARACTERS = 1 << 16
+const MAX_TYPE_CHARACTERS = 1 << 16
 
 /** The text of a type, which many values may have in common. */
 export function typeTextOf(value: Value | undefined): string {
   const text = textOf(value)
-  if (text.length > MOST_TYPE_CHARACTERS) throw damaged(`a type of more than ${MOST_TYPE_CHARACTERS} characters`)
+  if (text.length > MAX_TYPE_CHARACTERS) throw damaged(`a type of more than ${MAX_TYPE_CHARACTERS} characters`)
   pace(text.length >> 2)
   return text
 }

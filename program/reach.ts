@@ -22,7 +22,7 @@ export function elementsIn(roots: Iterable<Value>, most: number): number {
     else if (v instanceof Tensor) count += seen.has(v) ? 1 : TENSOR_ELEMENTS + 2 * v.dim
     if (typeof v !== 'object' || v === null || seen.has(v)) continue
     // a set has room for no more
-    if (seen.size >= MOST_SEEN) return Infinity
+    if (seen.size >= MAX_SEEN) return Infinity
     seen.add(v)
     const items = elementsOf(v)
     if (items === null) continue
@@ -33,7 +33,7 @@ export function elementsIn(roots: Iterable<Value>, most: number): number {
   return count
 }
 
-const MOST_SEEN = 2 ** 24 - 1
+const MAX_SEEN = 2 ** 24 - 1
 
 /** Whether a tensor among the values, or inside of them, passes the test. Lists of numbers cost next to nothing. */
 export function someTensor(values: readonly Value[], test: (tensor: Tensor) => boolean): boolean {

@@ -17,7 +17,7 @@ export interface TrainingLayer {
 }
 
 /** Instructions that are looked at, in all functions and for all objects that they are called on. */
-const MOST_STEPS = 1 << 21
+const MAX_STEPS = 1 << 21
 /** Arguments without which a call computes the same in both modes: how much is dropped. */
 const SHARES: ReadonlySet<string> = new Set(['p', 'dropout', 'dropout_p'])
 
@@ -61,7 +61,7 @@ class Search {
   /** Objects that functions are called on. */
   private readonly called = new Map<LinkedFunction, Set<ScriptObject>>()
   private readonly pending: { readonly fn: LinkedFunction; readonly self: Known }[] = []
-  private left = MOST_STEPS
+  private left = MAX_STEPS
 
   constructor(
     private readonly functions: readonly LinkedFunction[],

@@ -23,14 +23,14 @@ export type ErrorCode =
   | 'INTERNAL'
 
 /** Bytes of a message in UTF-8: what a file or an argument says in it may be of any length. */
-const MOST_BYTES = 4096
+const MAX_BYTES = 4096
 /** Of those, what is kept of the beginning and of the end, where a traceback says where it was. */
 const FIRST_BYTES = 2600
 const LAST_BYTES = 1400
 
 /** A message without its middle, where it is too long. */
 export function shortened(message: string): string {
-  if (3 * message.length <= MOST_BYTES || charactersIn(message, MOST_BYTES, 1) === message.length) return message
+  if (3 * message.length <= MAX_BYTES || charactersIn(message, MAX_BYTES, 1) === message.length) return message
   let first = charactersIn(message, FIRST_BYTES, 1)
   let last = message.length - charactersIn(message, LAST_BYTES, -1)
   // no half of a pair

@@ -7,7 +7,7 @@ import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
 import { giveUpIfAborted, isSignal, ownSignal } from './signal.js'
 import { needKernels } from './need-kernels.js'
-import { turnOfOthers } from '../runtime/turn.js'
+import { yieldToEventLoop } from '../runtime/event-loop.js'
 import { atHand } from './at-hand.js'
 import type { ModelSource } from './sources.js'
 
@@ -41,14 +41,14 @@ export async function loadOpen(source: Openable, options: LoadOptions, signal?: 
   const isLarge = bytes.size > LARGE
   const steps = openEngine(source, options, bytes)
   for (;;) {
-    if (isLarge) await turnOfOthers()
+    if (isLarge) await yieldToEventLoop()
     if (signal !== undefined) giveUpIfAborted(signal, bytes)
     const { done, value } = steps.next()
     if (done !== true) {
       if (value !== undefined) await value
       continue
     }
-    if (isLarge) await turnOfOthers()
+    if (isLarge) await yieldToEventLoop()
     return Module.over(value)
   }
 }

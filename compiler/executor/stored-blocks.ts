@@ -16,7 +16,7 @@ export function placesOf({ blocks, width, description: { dtype, n } }: Pick<Stor
 const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64
 
 /** Most outputs and inputs that the kernels take. */
-const MOST_CHANNELS = 2 ** 24
+const MAX_CHANNELS = 2 ** 24
 
 /** Why numbers of a file describe no blocks in a constant of this size; null where they do. Their order is checked by sparse_gemm_load. */
 export function faultOfBlocks(stored: StoredBlocks, constantBytes: number): string | null {
@@ -25,7 +25,7 @@ export function faultOfBlocks(stored: StoredBlocks, constantBytes: number): stri
   const isSize = (x: number, most: number): boolean => Number.isInteger(x) && x >= 0 && x <= most
   if (dtype !== DType.float32 && dtype !== DType.bfloat16) return 'its blocks are of another dtype'
   if (width !== 8 && width !== 16) return `its blocks have a width of ${width}`
-  if (!isSize(n, MOST_CHANNELS) || !isSize(k, MOST_CHANNELS) || !isSize(m, 2 ** 40) || n === 0 || k === 0) return 'it has no size'
+  if (!isSize(n, MAX_CHANNELS) || !isSize(k, MAX_CHANNELS) || !isSize(m, 2 ** 40) || n === 0 || k === 0) return 'it has no size'
   if (!isSize(blocks, Math.ceil(n / width) * k)) return `it has ${blocks} blocks`
   if (steps > Limit.SPARSE_POST_OPS || [ops, access, p0, p1].some((list) => list.length !== steps)) return 'its steps are incomplete'
   return placesOf(stored).length <= constantBytes ? null : 'its blocks lie outside of their memory'

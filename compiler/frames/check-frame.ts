@@ -7,12 +7,12 @@ import { CapturedFields, FrameError } from './frame-fields.js'
 export type SizeOf = (target: Target) => number
 
 /** What an extent of no bytes may be if each of its counts is at least 1: loops around an empty one still count, and tables beside it. */
-const MOST_EMPTY_BYTES = 2 ** 26
+const MAX_EMPTY_BYTES = 2 ** 26
 /** The same of operations. */
-const MOST_EMPTY_FLOPS = 2 ** 28
+const MAX_EMPTY_FLOPS = 2 ** 28
 /** Operations of a kernel on however little memory, and on a byte of it: what products and convolutions do is far less. */
-const MOST_FREE_FLOPS = 2 ** 32
-const MOST_FLOPS_OF_BYTE = 2 ** 18
+const MAX_FREE_FLOPS = 2 ** 32
+const MAX_FLOPS_OF_BYTE = 2 ** 18
 
 /** Some kernels say how far they reach; frames of the others cannot be checked, and so not be read from a file. */
 export function isCheckable(kernel: string): boolean {
@@ -83,7 +83,7 @@ function findReach(frame: CapturedFrame): readonly Reach[] | string {
       if (!(bytes >= 0)) return `kernel ${layout.name}: ${field} has no extent`
       const isEmpty = bytes === 0 && (!optional || isSet.has(at))
       hasEmpty ||= isEmpty
-      if (isEmpty && !(fields.filled(() => extent(fields, each)) <= MOST_EMPTY_BYTES))
+      if (isEmpty && !(fields.filled(() => extent(fields, each)) <= MAX_EMPTY_BYTES))
         return `kernel ${layout.name}: the loops over ${field} are too long`
       // bytes are whole, what a part of them comes to need not be
       found.push({ field, at, bytes, below: Math.round(fields.takeBelow() * bytes) })
@@ -91,9 +91,9 @@ function findReach(frame: CapturedFrame): readonly Reach[] | string {
   }
   const total = found.reduce((sum, { bytes }) => sum + bytes, 0)
   if (flops !== undefined) {
-    if (!(flops(fields) <= Math.max(MOST_FREE_FLOPS, total * MOST_FLOPS_OF_BYTE)))
+    if (!(flops(fields) <= Math.max(MAX_FREE_FLOPS, total * MAX_FLOPS_OF_BYTE)))
       return `kernel ${layout.name}: it computes too long on ${total} bytes`
-    if (hasEmpty && !(fields.filled(() => flops(fields)) <= Math.max(MOST_EMPTY_FLOPS, total * MOST_FLOPS_OF_BYTE)))
+    if (hasEmpty && !(fields.filled(() => flops(fields)) <= Math.max(MAX_EMPTY_FLOPS, total * MAX_FLOPS_OF_BYTE)))
       return `kernel ${layout.name}: the loops over nothing are too long`
   }
   return found

@@ -12,15 +12,15 @@ export class FrameError extends Error {}
 
 /** Strides and dilations up to this are allowed for however small an input. */
 const LEAST_STEP = 16
-const MOST_EMPTY_TURNS = 2 ** 24
+const MAX_EMPTY_TURNS = 2 ** 24
 /** Steps of a walk: with strides of 0 it needs no memory. */
-const MOST_TURNS = 2 ** 32
+const MAX_TURNS = 2 ** 32
 /** Numbers of dtypes with arithmetic (c10::ScalarType). */
 const ARITHMETIC: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 11, 15])
 /** Beyond the size of an input: kernels copy rows with their padding. */
-const MOST_PADDING = 2 ** 16
+const MAX_PADDING = 2 ** 16
 /** Blocks of outputs of a grouped convolution. */
-const MOST_BLOCKS = 2 ** 16
+const MAX_BLOCKS = 2 ** 16
 
 /** Bytes that a kernel says its packed operand has. */
 function packedSize(sizes: readonly number[], ask: () => number): number {
@@ -154,7 +154,7 @@ export class CapturedFields implements FrameFields {
       last += Math.max(size - 1, 0) * strideOf(first + i)
     }
     // loops around an empty one still count
-    if (elements > (isEmpty ? MOST_EMPTY_TURNS : MOST_TURNS)) throw new FrameError(`${sizes} is too large`)
+    if (elements > (isEmpty ? MAX_EMPTY_TURNS : MAX_TURNS)) throw new FrameError(`${sizes} is too large`)
     return isEmpty ? 0 : last + 1
   }
 
@@ -177,7 +177,7 @@ export class CapturedFields implements FrameFields {
   window(input: number, kernel: number, stride: number, padding: number, dilation: number, out: number): number {
     const padded = input + 2 * padding
     const most = Math.max(padded, LEAST_STEP)
-    if (kernel < 1 || stride < 1 || dilation < 1 || stride > most || dilation > most || padding > input + MOST_PADDING) return 0
+    if (kernel < 1 || stride < 1 || dilation < 1 || stride > most || dilation > most || padding > input + MAX_PADDING) return 0
     const room = padded - dilation * (kernel - 1) - 1
     return room >= 0 && out >= Math.floor(room / stride) && out <= Math.ceil(room / stride) + 1 ? 1 : 0
   }
@@ -206,7 +206,7 @@ export class CapturedFields implements FrameFields {
   grouped(channels: number, groups: number, outputs: number, blocks: number, depth: number): number {
     if (groups === 1) return depth === channels ? 1 : 0
     if (groups < 1 || outputs < 1 || channels < groups || channels % groups !== 0) return 0
-    if (blocks > MOST_BLOCKS || Math.ceil((groups * outputs) / 16) !== blocks) return 0
+    if (blocks > MAX_BLOCKS || Math.ceil((groups * outputs) / 16) !== blocks) return 0
     return groupedFilter({ count: groups, inputs: channels / groups, outputs }).depth === depth ? 1 : 0
   }
 

@@ -29,7 +29,7 @@ import { TracedInt } from './region-int.js'
 import { isFixable, type PrologueArg } from './region-prologue.js'
 import { RegionTrace, valueArg } from './region-trace.js'
 import { insideOf, itemsOf, keysOf, StateDescription } from './state-signature.js'
-import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
+import { MAX_LEVELS } from '../../runtime/tensor/paths.js'
 import { containerTemplate, type ContainerTemplate, type Template } from './template.js'
 
 /** Where the recording of a region begins, and when the run is left once it has ended. */
@@ -389,7 +389,7 @@ export class RegionRecorder extends GraphRecorder {
     if (known !== undefined) return known
     // null until it is known: containers that hold themselves have no template
     this.templates.set(value, null)
-    if (this.levels === MOST_LEVELS) return null
+    if (this.levels === MAX_LEVELS) return null
     this.levels++
     const template = containerTemplate(this.changing.get(value) ?? value, (item) => this.template(item))
     this.levels--

@@ -8,7 +8,7 @@ import { Tuple, type Value } from '../../runtime/tensor/value.js'
  */
 export function signatureHash(args: readonly Value[]): number {
   let hash = args.length
-  for (const arg of args) hash = mix(hash, arg, MOST_LEVELS)
+  for (const arg of args) hash = mix(hash, arg, MAX_LEVELS)
   return hash
 }
 
@@ -20,7 +20,7 @@ export function formHash(values: readonly Value[]): number {
 const combine = (hash: number, n: number): number => Math.imul(hash ^ n, 0x9e3779b1) ^ (hash >>> 15)
 
 /** Only so many levels of lists count: what is shared is come to each time anew. */
-const MOST_LEVELS = 3
+const MAX_LEVELS = 3
 
 function mix(hash: number, value: Value, levels: number): number {
   if (value instanceof Tensor) {

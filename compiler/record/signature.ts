@@ -1,5 +1,5 @@
 import { type DType, dtypeName } from '../../runtime/tensor/dtype.js'
-import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
+import { MAX_LEVELS } from '../../runtime/tensor/paths.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
 import { isPerChannel, type Quant, Tensor } from '../../runtime/tensor/tensor.js'
@@ -39,7 +39,7 @@ export class Signature {
   /** `varying`: arguments, ints themselves, that are no part of the form but for being ints. */
   static of(args: readonly Value[], varying: readonly number[] = []): Signature | null {
     const tensors: Tensor[] = []
-    const budget = { left: MAX_LEAVES, levels: MOST_LEVELS }
+    const budget = { left: MAX_LEAVES, levels: MAX_LEVELS }
     const shapes: Shape[] = []
     for (const [i, arg] of args.entries()) {
       const shape = varying.includes(i) ? INT : shapeOf(arg, tensors, budget)

@@ -1,4 +1,4 @@
-import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
+import { MAX_LEVELS } from '../../runtime/tensor/paths.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import {
@@ -124,7 +124,7 @@ export class StateDescription {
     const keys = keysOf(value)
     if (keys.some((key) => typeof key === 'object')) return null
     const items: Part[] = []
-    if (this.levels === MOST_LEVELS) return null
+    if (this.levels === MAX_LEVELS) return null
     this.levels++
     for (const item of itemsOf(value)) {
       const part = this.describe(item)

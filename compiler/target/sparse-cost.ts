@@ -13,8 +13,8 @@ import { fit, predict, type Sample } from './cost-model.js'
 import type { Estimate, SparseLayer, SparseProduct, SparseStrategy } from './target.js'
 
 /** More rows than this never go row by row, nor code of more bytes into the instruction stream. */
-const MOST_ROWS = 28
-const MOST_CODE_BYTES = 512 << 10
+const MAX_ROWS = 28
+const MAX_CODE_BYTES = 512 << 10
 const CODE_BYTES_PER_BLOCK = 140
 
 /** The ways to compute a product with the time that each is expected to take on this CPU at this number of threads, best first. */
@@ -32,8 +32,8 @@ function strategiesFor({ layer, m, nonZeroBlocks }: SparseProduct): SparseStrate
   if (layer === 'convolution') return ['channels', 'dense']
   if (layer === 'blocked convolution') return ['vectors', 'dense']
   return [
-    ...(m <= MOST_ROWS ? (['rows'] as const) : []),
-    ...(generates() && nonZeroBlocks * CODE_BYTES_PER_BLOCK <= MOST_CODE_BYTES ? (['unrolled'] as const) : []),
+    ...(m <= MAX_ROWS ? (['rows'] as const) : []),
+    ...(generates() && nonZeroBlocks * CODE_BYTES_PER_BLOCK <= MAX_CODE_BYTES ? (['unrolled'] as const) : []),
     'vectors',
     'dense',
   ]

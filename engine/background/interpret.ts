@@ -8,8 +8,8 @@ import * as kernels from '../../runtime/native/generated/kernels.js'
 import { endLease, lease, Storage } from '../../runtime/tensor/storage.js'
 import { viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import { turnOfOthers } from '../../runtime/turn.js'
-import { receivePlan } from './deliver.js'
+import { yieldToEventLoop } from '../../runtime/event-loop.js'
+import { receivePlan } from './plan-transfer.js'
 import { type CodeOnly, type Failure, fillMarks, type Reply } from './messages.js'
 import type { Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
@@ -173,7 +173,7 @@ export class BackgroundInterpreter {
       for (const t of reachable([result, ...args])) this.given.add(t.storage)
       this.plans = reply.plans ?? this.plans
       if (step.kind === 'compile') {
-        await turnOfOthers()
+        await yieldToEventLoop()
         arrived = this.arrivalOf(reply, step, shared, signal)
       }
       if (reply.failure !== null) {
@@ -195,7 +195,7 @@ export class BackgroundInterpreter {
       if (!agreed) this.forget()
       letGo()
       if (arrived !== undefined) {
-        await turnOfOthers()
+        await yieldToEventLoop()
         // what the plan does not need can go once the memory is no longer in use
         arrived()
       }
@@ -246,7 +246,7 @@ export class BackgroundInterpreter {
     this.forget()
     this.plans = []
     // the thread was just started
-    await turnOfOthers()
+    await yieldToEventLoop()
     const { script } = this
     const module = nextModule++
     scripts.set(module, new WeakRef(script))

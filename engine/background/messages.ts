@@ -2,7 +2,7 @@ import type { Outcome, PassOptions, PlanInfo } from '../../compiler/index.js'
 import type { ErrorCode } from '../../runtime/error.js'
 import type { Limits } from '../../runtime/limits.js'
 import type { FunctionCode } from '../../program/code.js'
-import type { SentPlan } from './deliver.js'
+import type { SentPlan } from './plan-transfer.js'
 import type { Encoded, Node } from './nodes.js'
 
 /** What marks the worker's start data as ours. */

@@ -19,7 +19,7 @@ import { trimMemory, useMemory } from '../../runtime/native/memory.js'
 import { dropDerived, endLease, lease, Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
-import { type SentPlan, sendOutcome } from './deliver.js'
+import { type SentPlan, sendOutcome } from './plan-transfer.js'
 import {
   type DoneRequest,
   type DropRequest,

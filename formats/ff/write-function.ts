@@ -6,7 +6,7 @@ import type { FlatBuilder } from '../containers/flatbuffer/builder.js'
 import { Field, Instruction } from './schema.js'
 
 /** What a function's N fits in. */
-const MOST_N = 2 ** 16 - 1
+const MAX_N = 2 ** 16 - 1
 
 /** Numbers of what a function refers to. */
 export interface FunctionReferences {
@@ -42,8 +42,8 @@ export function writeFlatFunction(builder: FlatBuilder, fn: FunctionCode, { inde
 
 function writeInstructions(builder: FlatBuilder, code: Int32Array): Offset {
   const starts = Array.from({ length: code.length / 3 }, (_, pc) => 3 * pc)
-  if (starts.some((at) => code[at + 2]! > MOST_N))
-    throw unsupported(`an instruction has more than ${MOST_N} values, which a flatbuffer cannot say`)
+  if (starts.some((at) => code[at + 2]! > MAX_N))
+    throw unsupported(`an instruction has more than ${MAX_N} values, which a flatbuffer cannot say`)
   return builder.vector(
     starts,
     Instruction.bytes,

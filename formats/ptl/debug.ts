@@ -38,8 +38,8 @@ interface LoadedRecords {
 
 const MAX_INLINED = 1000
 /** Calls that a stack trace shows, and characters of source that are looked through for them. */
-const MOST_CALLS = 100
-const MOST_CHARACTERS = 1 << 23
+const MAX_CALLS = 100
+const MAX_CHARACTERS = 1 << 23
 
 /** Handles per function of a `mobile_debug_handles.pkl`: (version, (name, (('function_debug_handles', (list,)),)), ...) */
 export function debugHandlesOf(bytes: Buffer, budget?: ValueBudget): Map<string, Int32Array> {
@@ -69,7 +69,7 @@ export class PickledDebugInfo implements DebugInfo {
     this.functions = new Map(functions.map((fn) => [fn.name, fn]))
   }
 
-  stackTraceAt(functionName: string, pc: number, most = MOST_CALLS): string | undefined {
+  stackTraceAt(functionName: string, pc: number, most = MAX_CALLS): string | undefined {
     const fn = this.functions.get(functionName)
     const handle = fn?.debugHandles?.[pc]
     if (fn === undefined || handle === undefined) return undefined
@@ -92,7 +92,7 @@ export class PickledDebugInfo implements DebugInfo {
     const lines: string[] = []
     let characters = 0
     // from the innermost on
-    for (let i = places.length - 1; i >= Math.max(places.length - most, 0) && characters < MOST_CHARACTERS; i--) {
+    for (let i = places.length - 1; i >= Math.max(places.length - most, 0) && characters < MAX_CHARACTERS; i--) {
       const range = ranges.get(places[i]!)
       if (range === undefined) continue
       lines.unshift(...range.describe(names[i]!))

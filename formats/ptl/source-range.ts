@@ -9,7 +9,7 @@ const STRING_TABLE = 'FORMAT_WITH_STRING_TABLE'
 /** Lines shown before and after the marked ones. */
 const CONTEXT_LINES = 2
 /** Characters of a line. */
-const MOST_SHOWN = 1000
+const MAX_SHOWN = 1000
 /** Pieces can be repeated at little cost to the file. */
 const MAX_SOURCE = 2 ** 22
 
@@ -45,7 +45,7 @@ export class SourceRange {
     if (this.file !== '') out.push(`  File "${this.file}", line ${this.firstLine + first}, in ${functionName}`)
     let offset = 0
     lines.forEach((whole, i) => {
-      const line = whole.slice(0, MOST_SHOWN)
+      const line = whole.slice(0, MAX_SHOWN)
       if (i >= first - CONTEXT_LINES && i <= last + CONTEXT_LINES) out.push(line)
       if (i >= first && i <= last) out.push(marks(line, start - offset, end - offset) + (i === last ? ' <--- HERE' : ''))
       offset += whole.length + 1

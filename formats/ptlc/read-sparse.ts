@@ -9,7 +9,7 @@ import { Field } from './schema.js'
 /** Bytes that a kernel keeps of each block, whose values stay in the file. */
 const KEPT_PER_BLOCK = 8
 /** How often the weights of a file may be described: once for each form of arguments, say. */
-const MOST_KEPT = 16
+const MAX_KEPT = 16
 
 /** The block-sparse weights of a file whose data have `dataBytes`. Throws INVALID_FILE where one does not lie in its constant. */
 export function readSparse(root: FlatTable, constants: readonly Storage[], dataBytes: number): StoredBlocks[] {
@@ -19,7 +19,7 @@ export function readSparse(root: FlatTable, constants: readonly Storage[], dataB
     const fault = faultOfBlocks(stored, constants[stored.constant]?.byteLength ?? 0)
     if (fault !== null) throw table.reader.error(`sparse weight ${i}: ${fault}`)
     kept += KEPT_PER_BLOCK * stored.blocks
-    if (kept > MOST_KEPT * dataBytes) throw table.reader.error('its sparse weights repeat themselves')
+    if (kept > MAX_KEPT * dataBytes) throw table.reader.error('its sparse weights repeat themselves')
     return stored
   })
 }

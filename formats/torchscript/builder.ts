@@ -27,7 +27,7 @@ import {
 } from './types.js'
 
 /** Nodes of one function, and values that it is written with. */
-const MOST_NODES = 1 << 18
+const MAX_NODES = 1 << 18
 
 /** Appends nodes to the block that is being written. */
 export class Builder {
@@ -90,7 +90,7 @@ export class Builder {
 
   /** A node at the end of the block. */
   node(action: Action, inputs: readonly Value[]): Node {
-    if (++this.count > MOST_NODES) throw this.wrong(`a function of more than ${MOST_NODES} operations`)
+    if (++this.count > MAX_NODES) throw this.wrong(`a function of more than ${MAX_NODES} operations`)
     this.library.spend(1 + inputs.length)
     const node = new Node(action, [...inputs], this.site)
     this.block.nodes.push(node)

@@ -28,7 +28,7 @@ const SPECIAL: ReadonlySet<string> = new Set(
 )
 
 /** Expressions in expressions, calls in calls. */
-const MOST_LEVELS = 250
+const MAX_LEVELS = 250
 
 /** Reads the expressions of a function as nodes. */
 export class Expressions {
@@ -43,7 +43,7 @@ export class Expressions {
 
   /** Runs `read` one level deeper. */
   nested<T>(read: () => T): T {
-    if (++this.level > MOST_LEVELS) throw this.builder.wrong(`code is nested more than ${MOST_LEVELS} deep`)
+    if (++this.level > MAX_LEVELS) throw this.builder.wrong(`code is nested more than ${MAX_LEVELS} deep`)
     const result = read()
     this.level--
     return result

@@ -10,13 +10,13 @@ import { simplify } from './simplify.js'
  */
 
 /** Operations of one function with all that is written in place of calls. */
-const MOST_NODES = 1 << 16
+const MAX_NODES = 1 << 16
 /** Operations that are written in place of calls in all, and for each that the code has: functions in functions are written once for each. */
 const LEAST_IN_ALL = 1 << 16
 const PER_NODE = 64
 /** Calls in calls, and blocks in blocks, that are written out. */
-const MOST_CALLS = 64
-const MOST_BLOCKS = 300
+const MAX_CALLS = 64
+const MAX_BLOCKS = 300
 
 /** A function with its calls replaced. */
 export interface Inlined {
@@ -100,9 +100,7 @@ export class Inliner {
   }
 
   private fits(callee: Inlined, nodes: number, level: number): boolean {
-    return (
-      nodes + callee.nodes <= MOST_NODES && callee.nodes <= this.left && callee.calls < MOST_CALLS && level + callee.blocks <= MOST_BLOCKS
-    )
+    return nodes + callee.nodes <= MAX_NODES && callee.nodes <= this.left && callee.calls < MAX_CALLS && level + callee.blocks <= MAX_BLOCKS
   }
 }
 

@@ -41,9 +41,9 @@ const LONG_OPERATORS: ReadonlySet<string> = new Set(
 const OPERATORS = '()[]{}:,.;@=+-*/%<>&|^~!'
 
 /** Tokens of one file: some thirty megabytes of code. */
-const MOST_TOKENS = 1 << 23
+const MAX_TOKENS = 1 << 23
 /** Blocks in blocks. */
-const MOST_INDENTS = 256
+const MAX_INDENTS = 256
 
 const NEWLINE_CODE = 10
 const SPACE = 32
@@ -78,7 +78,7 @@ export function tokenize(source: SourceFile): Tokens {
   const push = (kind: string, start: number, end: number): void => {
     pace(4)
     const count = kinds.push(kind)
-    if (count > MOST_TOKENS) throw source.wrong(start, `code of more than ${MOST_TOKENS} words and signs`)
+    if (count > MAX_TOKENS) throw source.wrong(start, `code of more than ${MAX_TOKENS} words and signs`)
     if (count > starts.length)
       [starts, ends, closes] = [starts, ends, closes].map(twiceAsLong) as [typeof starts, typeof starts, typeof starts]
     starts[count - 1] = start
@@ -88,7 +88,7 @@ export function tokenize(source: SourceFile): Tokens {
   /** At the beginning of a line with code in it: blocks that begin or end there. */
   const indentTo = (column: number): void => {
     if (column > columns.at(-1)!) {
-      if (columns.length > MOST_INDENTS) throw source.wrong(at, `blocks are nested more than ${MOST_INDENTS} deep`)
+      if (columns.length > MAX_INDENTS) throw source.wrong(at, `blocks are nested more than ${MAX_INDENTS} deep`)
       columns.push(column)
       opened.push(kinds.length)
       push(INDENT, at, at)
@@ -202,12 +202,12 @@ function endOfString(source: SourceFile, start: number): number {
 const INTEGER = /^(\d{1,30}|0[xX][0-9a-fA-F]{1,16})$/
 const FLOATING = /^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 /** Digits of a number: no writer gives more. */
-const MOST_DIGITS = 400
+const MAX_DIGITS = 400
 
 /** The value of a NUMBER token. A minus sign before it is `negative`, so that the lowest int can be read. */
 export function numberValue(source: SourceFile, start: number, end: number, negative: boolean): Value {
   const text = source.text.slice(start, end)
-  if (text.length > MOST_DIGITS) throw source.wrong(start, 'a number of too many digits')
+  if (text.length > MAX_DIGITS) throw source.wrong(start, 'a number of too many digits')
   if (INTEGER.test(text)) {
     const value = negative ? -BigInt(text) : BigInt(text)
     if (BigInt.asIntN(64, value) !== value) throw source.wrong(start, `the int ${text} has more than 64 bits`)

@@ -48,9 +48,9 @@ export interface ClassUnit {
 }
 
 /** Operations of the whole program, and values that they take: far more than any model has. */
-const MOST_VALUES = 1 << 23
+const MAX_VALUES = 1 << 23
 /** Types in types of an annotation. */
-const MOST_LEVELS = 40
+const MAX_LEVELS = 40
 const PLAIN: ReadonlySet<string> = new Set(
   'Tensor int float bool complex number str Device Stream Generator Any Storage QScheme Capsule list tuple AnyEnumType AnyClassType'.split(
     ' ',
@@ -72,7 +72,7 @@ export class Library {
   /** NamedTuples whose fields are being read. */
   private readonly open = new Set<string>()
   private readonly tuples = new WeakMap<Tuple, Type>()
-  private left = MOST_VALUES
+  private left = MAX_VALUES
 
   constructor(
     /** The file of a path such as `__torch__/torch/nn`, where the archive has one. */
@@ -87,7 +87,7 @@ export class Library {
   /** So many operations and values are about to be made. Throws INVALID_FILE where they are more than any program has. */
   spend(count: number): void {
     pace(16 * count)
-    if ((this.left -= count) < 0) throw damaged(`a program of more than ${MOST_VALUES} operations and values`)
+    if ((this.left -= count) < 0) throw damaged(`a program of more than ${MAX_VALUES} operations and values`)
   }
 
   /** Notes that the program was compiled with an operator. */
@@ -188,7 +188,7 @@ export class Library {
     const wrong = (message: string): never => {
       throw source.wrong(expr.at, message)
     }
-    if (level > MOST_LEVELS) wrong(`a type is nested more than ${MOST_LEVELS} deep`)
+    if (level > MAX_LEVELS) wrong(`a type is nested more than ${MAX_LEVELS} deep`)
     const type = this.readType(expr, source, level)
     if (type === undefined)
       return wrong(`expected a type, found ${expr.kind === 'name' ? expr.name : (dottedName(expr) ?? 'something else')}`)
@@ -214,7 +214,7 @@ export class Library {
     const wrong = (): never => {
       throw source.wrong(expr.at, 'expected a constant')
     }
-    if (level > MOST_LEVELS) wrong()
+    if (level > MAX_LEVELS) wrong()
     this.spend(1)
     const inner = (item: Expr): Value => this.constantOf(item, source, level + 1)
     switch (expr.kind) {

@@ -7,7 +7,7 @@ import { type Block, Node, type Site, type Value } from './graph.js'
  */
 
 /** Expressions that are left on the stack in expressions, blocks included. */
-const MOST_LEVELS = 250
+const MAX_LEVELS = 250
 
 export interface Liveness {
   /** How often each value is put on the stack: by then it goes. */
@@ -104,7 +104,7 @@ class InlineNodes {
     let point = this.before.get(user) ?? null
     for (let i = inputs.length - 1; i >= 0; i--) {
       const { node } = inputs[i]!
-      if (node === null || node !== point || level > MOST_LEVELS) continue
+      if (node === null || node !== point || level > MAX_LEVELS) continue
       if (node.outputs.length !== 1 || this.uses.get(inputs[i]!) !== 1) continue
       this.found.add(node)
       point = this.scanNode(node, level + 1)

@@ -5,10 +5,10 @@ import type { SourceFile } from './source.js'
 import type { Expr, Keyword, Loop, Parameter, Stmt, WithItem } from './syntax.js'
 
 /** Levels of expressions in expressions and of statements in statements. PyTorch's printer breaks lines long before. */
-const MOST_LEVELS = 120
+const MAX_LEVELS = 120
 
 /** Names and literals of one function, or of all that stands outside of them: far more than anybody writes. */
-const MOST_ATOMS = 1 << 20
+const MAX_ATOMS = 1 << 20
 
 /** Binary operators by how tightly they bind, loosest first; all of them from left to right. */
 const LEVELS: readonly ReadonlySet<string>[] = [['|'], ['^'], ['&'], ['<<', '>>'], ['+', '-'], ['*', '/', '//', '%', '@']].map(
@@ -76,7 +76,7 @@ export class Parser {
   }
 
   private nested<T>(read: () => T): T {
-    if (++this.level > MOST_LEVELS) throw this.source.wrong(this.place, `code is nested more than ${MOST_LEVELS} deep`)
+    if (++this.level > MAX_LEVELS) throw this.source.wrong(this.place, `code is nested more than ${MAX_LEVELS} deep`)
     const result = read()
     this.level--
     return result
@@ -256,7 +256,7 @@ export class Parser {
     const operand = (): Expr => (operator === 'or' ? this.logical('and') : this.negation())
     const operands = [operand()]
     while (this.accept(operator)) operands.push(operand())
-    if (operands.length > MOST_LEVELS) throw this.source.wrong(at, `a condition of more than ${MOST_LEVELS} parts`)
+    if (operands.length > MAX_LEVELS) throw this.source.wrong(at, `a condition of more than ${MAX_LEVELS} parts`)
     return operands.reduceRight((right, left) => ({ kind: 'logical', at, operator, left, right }))
   }
 
@@ -290,7 +290,7 @@ export class Parser {
     let left = this.binary(level + 1)
     let count = 0
     while (LEVELS[level]!.has(this.kind)) {
-      if (++count > MOST_LEVELS) throw this.source.wrong(at, `an expression of more than ${MOST_LEVELS} operators`)
+      if (++count > MAX_LEVELS) throw this.source.wrong(at, `an expression of more than ${MAX_LEVELS} operators`)
       const operator = this.text(this.at++)
       left = { kind: 'binary', at, operator, left, right: this.binary(level + 1) }
     }
@@ -324,7 +324,7 @@ export class Parser {
   private postfix(): Expr {
     let value = this.atom()
     for (let count = 0; ; count++) {
-      if (count > MOST_LEVELS) throw this.source.wrong(this.place, `an expression of more than ${MOST_LEVELS} parts`)
+      if (count > MAX_LEVELS) throw this.source.wrong(this.place, `an expression of more than ${MAX_LEVELS} parts`)
       if (this.accept('.')) {
         // names of attributes may be keywords
         value = { kind: 'attribute', at: value.at, object: value, name: this.text() }
@@ -378,7 +378,7 @@ export class Parser {
   private atom(): Expr {
     const at = this.place
     pace(16)
-    if (++this.atoms > MOST_ATOMS) throw this.source.wrong(at, `a function of more than ${MOST_ATOMS} names and literals`)
+    if (++this.atoms > MAX_ATOMS) throw this.source.wrong(at, `a function of more than ${MAX_ATOMS} names and literals`)
     const kind = this.kind
     switch (kind) {
       case NAME:

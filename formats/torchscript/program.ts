@@ -14,7 +14,7 @@ export interface Program {
 }
 
 /** Instructions of all functions together: far more than any model has. */
-const MOST_INSTRUCTIONS = 1 << 22
+const MAX_INSTRUCTIONS = 1 << 22
 
 /**
  * Compiles what a module runs: the methods of its class, `__setstate__` of the classes of its objects, and what calls of interfaces and calls that are not
@@ -73,8 +73,8 @@ class ProgramCompiler {
       const { block } = this.inliner.inlined(unit)
       const emitted = emitFunction(unit, block, this.library.operatorVersion, (callee) => this.numberOf(callee))
       instructions += emitted.sites.length
-      if (instructions > MOST_INSTRUCTIONS)
-        throw unit.source.wrong(unit.syntax.at, `a program of more than ${MOST_INSTRUCTIONS} instructions`)
+      if (instructions > MAX_INSTRUCTIONS)
+        throw unit.source.wrong(unit.syntax.at, `a program of more than ${MAX_INSTRUCTIONS} instructions`)
       functions.push(emitted.code)
       sites.set(unit.name, emitted.sites)
     }

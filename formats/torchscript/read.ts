@@ -21,7 +21,7 @@ import { SourceFile } from './source.js'
 /** The bytecode version whose instructions the code becomes. */
 const BYTECODE_VERSION = 8
 /** Characters of code, in one file and in all. */
-const MOST_CHARACTERS = 1 << 26
+const MAX_CHARACTERS = 1 << 26
 
 /** Reads a TorchScript archive: code in place of bytecode. */
 export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram {
@@ -61,7 +61,7 @@ export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram
 }
 
 function sourceReader(zip: ZipArchive): (path: string) => SourceFile | undefined {
-  let left = MOST_CHARACTERS
+  let left = MAX_CHARACTERS
   return (path) => {
     const record = `code/${path}.py`
     if (!zip.holds(record)) return undefined

@@ -3,7 +3,7 @@ import { pace } from '../../runtime/pace.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 
 /** Characters of a line that messages show. */
-const MOST_SHOWN = 160
+const MAX_SHOWN = 160
 
 /** One file of code of an archive. */
 export class SourceFile {
@@ -58,7 +58,7 @@ export class SourceFile {
 
   private placed(offset: number, message: string): string {
     const { text, column } = this.lineTextAt(offset)
-    const from = Math.max(0, column - MOST_SHOWN / 2)
-    return `${this.path}, line ${this.lineOf(offset)}: ${message}\n    ${text.slice(from, from + MOST_SHOWN).trim()}`
+    const from = Math.max(0, column - MAX_SHOWN / 2)
+    return `${this.path}, line ${this.lineOf(offset)}: ${message}\n    ${text.slice(from, from + MAX_SHOWN).trim()}`
   }
 }

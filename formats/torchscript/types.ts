@@ -33,8 +33,8 @@ export interface Type {
 }
 
 /** Types in types, and characters that all of a type takes: more than anybody writes. */
-const MOST_LEVELS = 40
-const MOST_CHARACTERS = 1 << 16
+const MAX_LEVELS = 40
+const MAX_CHARACTERS = 1 << 16
 
 function typeOf(kind: TypeKind, text: string, args: readonly Type[] = []): Type {
   const levels = args.reduce((most, arg) => Math.max(most, 1 + arg.levels), 0)
@@ -43,12 +43,12 @@ function typeOf(kind: TypeKind, text: string, args: readonly Type[] = []): Type 
 
 /** Whether somebody may have written a type of so many characters. */
 export function isTooLong(characters: number): boolean {
-  return characters > MOST_CHARACTERS
+  return characters > MAX_CHARACTERS
 }
 
 /** Whether a type has more parts than any that somebody wrote. */
 export function isTooLarge({ text, levels }: Type): boolean {
-  return levels > MOST_LEVELS || isTooLong(text.length)
+  return levels > MAX_LEVELS || isTooLong(text.length)
 }
 
 const plain = new Map<string, Type>()
@@ -79,7 +79,7 @@ function join(types: readonly Type[]): string {
   let length = 0
   for (const { text } of types) {
     parts.push(text)
-    if ((length += text.length) > MOST_CHARACTERS) break
+    if ((length += text.length) > MAX_CHARACTERS) break
   }
   return parts.join(', ')
 }

@@ -49,8 +49,8 @@ const TESTS = {
 } satisfies Record<keyof MelOptions, unknown>
 
 /** What is bounded here is small beside the samples; larger values are slips. */
-const MOST_FFT = 2 ** 20
-const MOST_MELS = 4096
+const MAX_FFT = 2 ** 20
+const MAX_MELS = 4096
 const FLOOR = 1e-10
 
 /**
@@ -69,10 +69,10 @@ function spectrogramOf(samples: Tensor, options: MelOptions): Tensor {
   const { sampleRate, nFft = 400, winLength = nFft, hopLength = Math.floor(winLength / 2), nMels = 128 } = options
   checkRate(sampleRate, 'sampleRate')
   const { fMin = 0, fMax = sampleRate / 2, power = 2, center = true, melScale = 'htk', norm, log } = options
-  checkCount(nFft, 'nFft', 2, MOST_FFT)
+  checkCount(nFft, 'nFft', 2, MAX_FFT)
   checkCount(winLength, 'winLength', 1, nFft)
-  checkCount(hopLength, 'hopLength', 1, MOST_FFT)
-  checkCount(nMels, 'nMels', 1, MOST_MELS)
+  checkCount(hopLength, 'hopLength', 1, MAX_FFT)
+  checkCount(nMels, 'nMels', 1, MAX_MELS)
   check(
     typeof power === 'number' && power > 0 && power <= 8,
     () => `expected power to be a number above 0, 2 or 1 as a rule, found ${numberText(power)}`,
@@ -111,7 +111,7 @@ interface Constants {
 }
 
 /** Elements of what is kept are no more than these. */
-const MOST_KEPT = 2 ** 18
+const MAX_KEPT = 2 ** 18
 
 /** Those of the last call: who hears a stream in chunks wants the same ones each time, and they take longer than the rest. */
 let kept: (Constants & { readonly key: string }) | undefined
@@ -122,7 +122,7 @@ function constantsOf(winLength: number, args: Parameters<typeof melFilters>): Co
   const [bins, , nMels] = args
   const window = callOperator<Tensor>('aten::hann_window', [winLength])
   const filters = tensor(melFilters(...args), [nMels, bins])
-  if (window.numel + filters.numel <= MOST_KEPT) kept = { key, window, filters }
+  if (window.numel + filters.numel <= MAX_KEPT) kept = { key, window, filters }
   return { window, filters }
 }
 

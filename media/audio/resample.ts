@@ -9,7 +9,7 @@ import { checkRate, checkSamples } from './checks.js'
 const CROSSINGS = 6
 const ROLLOFF = 0.99
 /** Weights of the filter, of which there are about the product of both rates by the square of their common divisor. */
-const MOST_WEIGHTS = 2 ** 24
+const MAX_WEIGHTS = 2 ** 24
 
 /**
  * Samples [frames] or [channels, frames] at another rate, by a sinc filter with a Hann window: torchaudio's `functional.resample` with its defaults. The result has
@@ -30,7 +30,7 @@ function resampled(samples: Tensor, from: number, to: number): Tensor {
   const cutoff = Math.min(old, wanted) * ROLLOFF
   const margin = Math.ceil((CROSSINGS * old) / cutoff)
   check(
-    wanted * (2 * margin + old) <= MOST_WEIGHTS,
+    wanted * (2 * margin + old) <= MAX_WEIGHTS,
     () =>
       `resampling from ${from} to ${to} frames a second takes a filter of ${wanted} x ${2 * margin + old} numbers; go by a rate between that divides one of them`,
   )

@@ -23,7 +23,7 @@ const SMALL_BYTES = 1 << 13
 const CACHE_LIMIT = 256 * 1024 * 1024
 
 /** How many times the bytes that are asked for a reused block may have. */
-const MOST_WASTE = 2
+const MAX_WASTE = 2
 
 let source: MemorySource = GUARDED ? { take: takeGuarded, discard: discardGuarded } : systemMemory
 
@@ -99,7 +99,7 @@ function take(size: number): Block {
 /** The smallest larger block that was released and serves, or a new one. */
 function takeLarger(size: number): Block {
   let found = Infinity
-  for (const [other, list] of free) if (other > size && other < found && other <= size * MOST_WASTE && list.length > 0) found = other
+  for (const [other, list] of free) if (other > size && other < found && other <= size * MAX_WASTE && list.length > 0) found = other
   if (found === Infinity) return fromSystem(size)
   cachedBytes -= found
   return free.get(found)!.pop()!

@@ -38,7 +38,7 @@ export interface SparseChain {
 export const NO_CHAIN: SparseChain = { steps: [], operands: [], places: [] }
 
 /** Two of the eight steps that the frames have room for are the residual and the limits. */
-const MOST_STEPS = 6
+const MAX_STEPS = 6
 
 /** An operand that is broadcast to a result of this shape by these strides; undefined where the kernel cannot read it. */
 export function sparseOperand(order: SparseOrder, shape: readonly number[], strides: readonly number[]): SparseOperand | undefined {
@@ -68,7 +68,7 @@ export function chainOf(
   { ops, values, numbers }: Omit<PostOps, 'operands'>,
   operands: readonly (SparseOperand | undefined)[],
 ): readonly SparseStep[] | null {
-  if (ops.length > MOST_STEPS) return null
+  if (ops.length > MAX_STEPS) return null
   const chain: SparseStep[] = []
   const inputs = 1 + operands.length
   for (const [i, op] of ops.entries()) {

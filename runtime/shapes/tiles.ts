@@ -113,10 +113,10 @@ export function bottleneckRows({ blocks, expands, in: input, out, kernel, stride
 
 /** Columns of the output from which on rows are cut into tiles that touch the padding at one end at most. */
 const LEAST_COLUMNS = 14
-const MOST_COLUMNS = 1024
+const MAX_COLUMNS = 1024
 
 /** Whether kernel `blocked_bottleneck` has such a depthwise convolution: square, of a usual size, with rows that are not short. */
 export function fitsBottleneck(kernel: number, stride: number, padding: number, columns: number): boolean {
   const usual = kernel === 7 ? stride === 1 : (kernel === 3 || kernel === 5) && (stride === 1 || stride === 2)
-  return usual && (padding === 0 || padding === (kernel - 1) / 2) && columns >= LEAST_COLUMNS && columns <= MOST_COLUMNS
+  return usual && (padding === 0 || padding === (kernel - 1) / 2) && columns >= LEAST_COLUMNS && columns <= MAX_COLUMNS
 }

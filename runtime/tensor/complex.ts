@@ -1,7 +1,7 @@
 import { absent, check } from '../error.js'
 import { pairsOf } from './data.js'
 import { complexOf, DType } from './dtype.js'
-import { noteUse } from '../used.js'
+import { noteUse } from '../traced-parts.js'
 import { Tensor } from './tensor.js'
 import * as features from '../features.js'
 

@@ -10,7 +10,7 @@ import type { Tensor } from './tensor.js'
 import { arrayName, byteLengthOf, lengthOf, steady } from './storage.js'
 import { scaledElement } from './quant.js'
 import * as features from '../features.js'
-import { noteUse } from '../used.js'
+import { noteUse } from '../traced-parts.js'
 
 /** Tensor data at the surface: float16, bfloat16 and floats of 8 bits are raw bits, bool is 0 or 1 in bytes, quantized types are raw integers. */
 export type TypedArray =

@@ -1,5 +1,5 @@
 import { DType, dtypeName } from './dtype.js'
-import { noteUse } from '../used.js'
+import { noteUse } from '../traced-parts.js'
 import * as features from '../features.js'
 import { absent } from '../error.js'
 

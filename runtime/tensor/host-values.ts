@@ -10,14 +10,14 @@ export function readInts(t: Tensor): number[] {
 }
 
 /** What operators that compute values in JavaScript may make at most: 1 GiB of doubles. */
-const MOST_VALUES = 2 ** 27
+const MAX_VALUES = 2 ** 27
 
 /** Throws OUT_OF_MEMORY where `count` values are more than JavaScript should hold; returns it otherwise. */
 export function checkValueCount(count: number): number {
-  if (count <= MOST_VALUES) return count
+  if (count <= MAX_VALUES) return count
   throw new PtliteError(
     'OUT_OF_MEMORY',
-    `a result of ${count} values is more than the ${MOST_VALUES} that this operator makes; ask for less`,
+    `a result of ${count} values is more than the ${MAX_VALUES} that this operator makes; ask for less`,
   )
 }
 

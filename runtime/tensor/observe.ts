@@ -1,7 +1,7 @@
 import type { Tensor } from './tensor.js'
 import * as features from '../features.js'
 import type { Storage } from './storage.js'
-import { noteUse } from '../used.js'
+import { noteUse } from '../traced-parts.js'
 
 /** Whoever has to know what makes a run depend on more than shapes: the recorder of a compiler. */
 export interface DataObserver {

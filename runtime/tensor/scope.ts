@@ -1,5 +1,5 @@
 import { TENSOR_ELEMENTS } from '../limits.js'
-import { grow } from './growth.js'
+import { grow } from './element-budget.js'
 import type { Tensor } from './tensor.js'
 
 /**

@@ -403,14 +403,14 @@ export function become(t: Tensor, storage: Storage, offset: number, shape: reado
 }
 
 /** Numbers and arrays in nested arrays beyond which V8 ends the process. */
-const MOST_NESTED = 2 ** 27
+const MAX_NESTED = 2 ** 27
 
 /** An empty tensor can have any number of arrays around its missing elements. */
 function checkNested(shape: readonly number[]): void {
   let level = 1
   let all = 0
   for (const size of shape) all += level *= size
-  if (all > MOST_NESTED)
+  if (all > MAX_NESTED)
     throw new PtliteError('OUT_OF_MEMORY', `toArray() of shape ${shapeText(shape)}: expected at most 2^27 numbers and arrays, found ${all}`)
 }
 

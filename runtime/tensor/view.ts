@@ -231,11 +231,11 @@ export function splitWithSizes(self: Tensor, sizes: readonly number[], dim: numb
 }
 
 /** More parts than this are refused: a list of as many tensors would take the process down. */
-const MOST_PARTS = 2 ** 22
+const MAX_PARTS = 2 ** 22
 
-/** Throws INVALID_ARGUMENT where a tensor would come apart into more than MOST_PARTS. */
+/** Throws INVALID_ARGUMENT where a tensor would come apart into more than MAX_PARTS. */
 export function checkParts(count: number): void {
-  check(count <= MOST_PARTS, () => `expected at most ${MOST_PARTS} parts, found ${count}; use a view of the tensor with fewer`)
+  check(count <= MAX_PARTS, () => `expected at most ${MAX_PARTS} parts, found ${count}; use a view of the tensor with fewer`)
 }
 
 /** Parts of `size` along `dim`; the last may be smaller. */

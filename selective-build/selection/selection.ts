@@ -3,7 +3,7 @@ import type { Operator } from '../../codegen/model/operator.js'
 import { DEVICE_BACKENDS, type Selector } from '../../codegen/options.js'
 import { type Format, formats } from '../../formats/registry.js'
 import { PtliteError } from '../../runtime/error.js'
-import { USED_PARTS } from '../../runtime/used.js'
+import { USED_PARTS } from '../../runtime/traced-parts.js'
 import { dtypeCode, dtypeTag } from '../trace/dtype-tags.js'
 import type { Trace } from '../trace/trace.js'
 

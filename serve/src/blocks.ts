@@ -1,7 +1,7 @@
 /** Bytes that sizes of blocks are multiples of. */
 const UNIT = 1 << 16
 /** What is kept for later, at most. */
-const MOST_BYTES = 64 << 20
+const MAX_BYTES = 64 << 20
 /** Smaller ones cost nothing to make. */
 export const LEAST_BYTES = 1 << 16
 
@@ -26,7 +26,7 @@ export class Blocks {
   /** Takes what nobody uses any more, of whatever origin. */
   giveBack(block: ArrayBuffer): void {
     const size = block.byteLength
-    if (size < LEAST_BYTES || size % UNIT !== 0 || this.kept + size > MOST_BYTES) return
+    if (size < LEAST_BYTES || size % UNIT !== 0 || this.kept + size > MAX_BYTES) return
     let same = this.free.get(size)
     if (same === undefined) this.free.set(size, (same = []))
     same.push(block)

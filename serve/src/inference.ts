@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type Blocks, LEAST_BYTES } from './blocks.js'
-import { LONG_INLINE_MS, MANY_CALLS, MOST_INLINE_MS } from './inline.js'
+import { LONG_INLINE_MS, MANY_CALLS, MAX_INLINE_MS } from './inline.js'
 import { quoted, RequestError, invalid } from './protocol/error.js'
 import type { AnswerOutput } from './protocol/answer.js'
 import { classify } from './protocol/classify.js'
@@ -102,7 +102,7 @@ export class Inference {
     const began = performance.now()
     let results: NamedResult[]
     try {
-      results = model.inline!.call([args], MOST_INLINE_MS)
+      results = model.inline!.call([args], MAX_INLINE_MS)
     } catch (error) {
       const failure = failureOf(error)
       if (failure.code === 'LIMIT_EXCEEDED') {

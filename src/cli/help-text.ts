@@ -2,7 +2,7 @@ import type { Command } from './usage.js'
 
 /** Columns of help where it is not printed on a terminal, and the most on one. */
 const COLUMNS = 100
-const MOST_COLUMNS = 140
+const MAX_COLUMNS = 140
 
 /** What a command says of itself under --help, in lines of a terminal's width. */
 export function helpOf({ usage, help }: Pick<Command, 'usage' | 'help'>, program: string, columns = terminalColumns()): string {
@@ -11,7 +11,7 @@ export function helpOf({ usage, help }: Pick<Command, 'usage' | 'help'>, program
 
 function terminalColumns(): number {
   const { isTTY, columns } = process.stdout
-  return isTTY && columns > 0 ? Math.min(Math.max(columns, 60), MOST_COLUMNS) : COLUMNS
+  return isTTY && columns > 0 ? Math.min(Math.max(columns, 60), MAX_COLUMNS) : COLUMNS
 }
 
 /** A usage, broken between options. */

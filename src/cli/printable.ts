@@ -2,13 +2,13 @@ import { PtliteError } from '../../runtime/error.js'
 import type { Output } from '../index.js'
 
 /** Lists in lists are printed so deep. */
-const MOST_LEVELS = 500
+const MAX_LEVELS = 500
 /** What is shared is printed each time. */
-const MOST_ITEMS = 2 ** 22
+const MAX_ITEMS = 2 ** 22
 
 /** Throws INVALID_ARGUMENT for a result that has no text of a length that anybody reads: one in itself, nested very deep, or shared too often. */
 export function checkPrintable(result: Output): void {
-  let left = MOST_ITEMS
+  let left = MAX_ITEMS
   const visit = (value: unknown, levels: number): void => {
     if (--left < 0 || levels < 0)
       throw new PtliteError(
@@ -18,5 +18,5 @@ export function checkPrintable(result: Output): void {
     if (Array.isArray(value)) for (const item of value as unknown[]) visit(item, levels - 1)
     else if (value instanceof Map) for (const item of value.values()) visit(item, levels - 1)
   }
-  visit(result, MOST_LEVELS)
+  visit(result, MAX_LEVELS)
 }

@@ -6,7 +6,7 @@ import type { SchemaArgument } from '../../runtime/operators/table/schema.js'
 import { schemaText } from '../../runtime/operators/table/schema-text.js'
 import { visitTensors } from '../../program/reach.js'
 import { dtypeFromName } from '../../runtime/tensor/dtype.js'
-import { enterCensus, enterOperator } from '../../runtime/tensor/growth.js'
+import { enterElementBudget, enterOperator } from '../../runtime/tensor/element-budget.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
 import { newStack, type Value } from '../../runtime/tensor/value.js'
@@ -41,7 +41,7 @@ export function callOperator(name: string, args: readonly Input[]): Output {
   const given = stack.values.slice()
   const scope: Scope = { created: [] }
   const before = enterScope(scope)
-  const census = enterOperator()
+  const elementBudget = enterOperator()
   let results: Value[] = []
   try {
     if (entry.schema.isVararg) stack.values[stack.top++] = args.length
@@ -52,7 +52,7 @@ export function callOperator(name: string, args: readonly Input[]): Output {
     throw sizeError(error)
   } finally {
     enterScope(before)
-    enterCensus(census)
+    enterElementBudget(elementBudget)
     settle(scope.created, results, given, before)
   }
   const outputs = results.map(toOutput)

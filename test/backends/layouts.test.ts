@@ -12,7 +12,7 @@ interface Differing {
   readonly refused: Record<string, number[]>
 }
 const LIST = fixturePath('layouts/differing.json')
-const MOST_TOLD = 20
+const MAX_TOLD = 20
 
 function judged(name: string, expected: LayoutCase): { kind: keyof Differing; text: string } | null {
   const call = `${name} ${JSON.stringify(expected.args)}`
@@ -49,12 +49,12 @@ t.test('results lie in memory as those of PyTorch 2.13 do, but for those listed'
   const [now, before] = [new Set(keys(found)), new Set(keys(listed))]
   const unlisted = [...now].filter((key) => !before.has(key))
   t.same(
-    unlisted.slice(0, MOST_TOLD).map((key) => texts.get(key)),
+    unlisted.slice(0, MAX_TOLD).map((key) => texts.get(key)),
     [],
     `${unlisted.length} calls differ that are not listed`,
   )
   const right = [...before].filter((key) => !now.has(key))
-  t.same(right.slice(0, MOST_TOLD), [], `${right.length} calls are listed that are right by now`)
+  t.same(right.slice(0, MAX_TOLD), [], `${right.length} calls are listed that are right by now`)
   t.ok(calls > 50_000)
   t.end()
 })

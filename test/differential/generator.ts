@@ -39,7 +39,7 @@ const COLUMNS = 4
 const CALLS = 8
 const KEYS = ['a', 'b', 'c']
 /** Containers in containers in containers. */
-const MOST_DEPTH = 3
+const MAX_DEPTH = 3
 
 /** A value that code can name. */
 interface Place {
@@ -374,7 +374,7 @@ class MethodGenerator {
     const all: Place[] = []
     const add = (place: Place, depth: number): void => {
       all.push(place)
-      if (depth >= MOST_DEPTH) return
+      if (depth >= MAX_DEPTH) return
       const { text, type } = place
       const inner = place.list === undefined ? {} : { list: place.list }
       switch (type.kind) {

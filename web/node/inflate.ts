@@ -6,7 +6,7 @@ const LONGEST = 15
 const LENGTHS = bases([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5], 3)
 const DISTANCES = bases([0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13], 1)
 /** The length of a copy that has a code of its own. */
-const MOST_COPIED = 258
+const MAX_COPIED = 258
 const CODE_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
 interface Bases {
@@ -166,7 +166,7 @@ class Inflater {
 
   private copy(symbol: number, distances: Code): void {
     if (symbol > 28) throw new Error(FAULT)
-    const count = symbol === 28 ? MOST_COPIED : LENGTHS.base[symbol]! + this.take(LENGTHS.extra[symbol]!)
+    const count = symbol === 28 ? MAX_COPIED : LENGTHS.base[symbol]! + this.take(LENGTHS.extra[symbol]!)
     const far = this.symbol(distances)
     if (far > 29) throw new Error(FAULT)
     const distance = DISTANCES.base[far]! + this.take(DISTANCES.extra[far]!)

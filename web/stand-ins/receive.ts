@@ -6,7 +6,7 @@ import type { Chunks } from './chunks.js'
 import { GrowingBlock } from './growing-block.js'
 
 /** Bytes that may wait for the kernels to be loaded. */
-const MOST_WAITING = 16 << 20
+const MAX_WAITING = 16 << 20
 
 /**
  * Puts pieces into the kernels' memory as they come. Rejects with the signal's reason once that is aborted, with INVALID_FILE where fewer bytes come
@@ -32,7 +32,7 @@ export async function receive(chunks: Chunks, signal?: AbortSignal): Promise<Map
         waiting.push(chunk)
         kept += chunk.length
       }
-      if (chunk === undefined || kept > MOST_WAITING) await Promise.race([ready, end.reached])
+      if (chunk === undefined || kept > MAX_WAITING) await Promise.race([ready, end.reached])
       if (isReady || chunk === undefined) {
         for (const piece of waiting.splice(0)) {
           block.add(piece)

@@ -33,7 +33,7 @@ export const bottlenecks = ({ caches }: Target): Pass => ({
 })
 
 /** Second-level caches that the elements of an image between two layers take: fewer are read about as fast from what cores have cached. */
-const MOST_CACHED = 1.5
+const MAX_CACHED = 1.5
 
 /** True for a convolution over blocks without steps. */
 function isOf(strategy: ConvolutionNode['strategy'], node: GraphNode | undefined): node is ConvolutionNode {
@@ -63,7 +63,7 @@ function chainsAround(node: ConvolutionNode, analysis: Analysis, { l2 }: Target[
   if (depthwise === null || !fits(node, analysis)) return []
   const expand = layerBefore(node, analysis)
   const project = layerBehind(depthwise, analysis)
-  const most = MOST_CACHED * l2 * analysis.type(resultOf(depthwise)).shape[0]!
+  const most = MAX_CACHED * l2 * analysis.type(resultOf(depthwise)).shape[0]!
   const forms = [
     { expand, project },
     { expand, project: undefined },

@@ -4,7 +4,7 @@ import { unsupported } from '../../../program/file-error.js'
 /** Storages begin at multiples of this, as PyTorch writes them. */
 const STORAGE_ALIGNMENT = 16
 /** What the size of a flatbuffer fits in. */
-const MOST_BYTES = 2 ** 31 - 1
+const MAX_BYTES = 2 ** 31 - 1
 /** For everything that is no storage, to begin with. */
 const TABLE_BYTES = 1 << 16
 /** Sizes from which the builder could not double any more. */
@@ -22,7 +22,7 @@ export class FlatBuilder {
   /** `contentBytes`: of storages and extra files, which there is to be room for. */
   constructor(contentBytes: number) {
     const bytes = contentBytes + (contentBytes < LARGE ? TABLE_BYTES : ROOM)
-    if (bytes > MOST_BYTES) throw unsupported(`a flatbuffer has at most ${MOST_BYTES} bytes; this one would have ${contentBytes} and more`)
+    if (bytes > MAX_BYTES) throw unsupported(`a flatbuffer has at most ${MAX_BYTES} bytes; this one would have ${contentBytes} and more`)
     this.builder = new Builder(bytes)
   }
 

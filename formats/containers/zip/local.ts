@@ -7,7 +7,7 @@ import { readZip64Sizes } from './zip64.js'
 export const LOCAL_HEADER = 0x04034b50
 export const LOCAL_HEADER_BYTES = 30
 const DESCRIPTOR = 0x08074b50
-const MOST_DESCRIPTOR_BYTES = 24
+const MAX_DESCRIPTOR_BYTES = 24
 /** Checksum and sizes follow the data. */
 const HAS_DESCRIPTOR = 8
 /** Flags that change what a record means: encrypted, with a descriptor, patched, strongly encrypted, its name in UTF-8, its header masked. */
@@ -54,7 +54,7 @@ export function findRecord(source: ByteReader, entry: ZipEntry, name: string): n
 /** Behind the data: perhaps a signature, then checksum and sizes, of 4 or of 8 bytes each. */
 function checkDescriptor(source: ByteReader, entry: ZipEntry, name: string, at: number): void {
   const { crc, compressedSize, size, end } = entry
-  const room = Math.min(MOST_DESCRIPTOR_BYTES, end - at)
+  const room = Math.min(MAX_DESCRIPTOR_BYTES, end - at)
   const { fields, start } = source.peek(at, room)
   const base = at - start
   const first = room >= 4 ? fields.getUint32(base, true) : -1

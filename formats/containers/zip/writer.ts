@@ -1,7 +1,7 @@
 import { PtliteError } from '../../../runtime/error.js'
 import { crc32 } from './crc32.js'
 import { END_BYTES, END_RECORD, ENTRY, ENTRY_BYTES } from './directory.js'
-import { ELSEWHERE32 as MOST_BYTES } from './magic.js'
+import { ELSEWHERE32 as MAX_BYTES } from './magic.js'
 import { LOCAL_HEADER, LOCAL_HEADER_BYTES } from './local.js'
 
 export interface Record {
@@ -25,7 +25,7 @@ export function writeZip(records: readonly Record[]): Buffer {
     const padding = -(at + LOCAL_HEADER_BYTES + text.length + EXTRA_HEAD) & (ALIGNMENT - 1)
     const fields = Buffer.alloc(26)
     fields.writeUInt32LE(crc32(content), 10)
-    const bytes = Math.min(content.length, MOST_BYTES)
+    const bytes = Math.min(content.length, MAX_BYTES)
     fields.writeUInt32LE(bytes, 14)
     fields.writeUInt32LE(bytes, 18)
     fields.writeUInt16LE(text.length, 22)
@@ -39,17 +39,17 @@ export function writeZip(records: readonly Record[]): Buffer {
     const central = Buffer.alloc(ENTRY_BYTES + text.length)
     central.writeUInt32LE(ENTRY, 0)
     fields.copy(central, 6)
-    central.writeUInt32LE(Math.min(at, MOST_BYTES), 42)
+    central.writeUInt32LE(Math.min(at, MAX_BYTES), 42)
     text.copy(central, ENTRY_BYTES)
     parts.push(local, content)
     directory.push(central)
     at += local.length + content.length
   }
   const size = directory.reduce((sum, { length }) => sum + length, 0)
-  if (at + size + END_BYTES > MOST_BYTES || records.length >= 65535)
+  if (at + size + END_BYTES > MAX_BYTES || records.length >= 65535)
     throw new PtliteError(
       'UNSUPPORTED_FILE',
-      `the file would have ${at + size + END_BYTES} bytes in ${records.length} records; expected at most ${MOST_BYTES} in 65534`,
+      `the file would have ${at + size + END_BYTES} bytes in ${records.length} records; expected at most ${MAX_BYTES} in 65534`,
     )
   const end = Buffer.alloc(END_BYTES)
   end.writeUInt32LE(END_RECORD, 0)

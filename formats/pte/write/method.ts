@@ -22,7 +22,7 @@ import { argumentTree, leavesIn, leavesOfResult, resultTree } from './trees.js'
 
 /** Recordings that tell what depends on a size, and how. */
 const LEAST_SAMPLES = 3
-const MOST_SAMPLES = 6
+const MAX_SAMPLES = 6
 
 const RULES = { ...LAYERS, ...ELEMENTS, ...SHAPES }
 
@@ -64,7 +64,7 @@ function recordSamples(script: ScriptModule, fn: LinkedFunction, examples: Examp
   if (examples.length === 1) return { graphs, args }
   let failure: unknown
   for (const example of examples.slice(1)) {
-    if (graphs.length === MOST_SAMPLES) break
+    if (graphs.length === MAX_SAMPLES) break
     try {
       graphs.push(recordCall(script, fn, example()))
     } catch (error) {

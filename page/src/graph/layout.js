@@ -4,7 +4,7 @@
  */
 
 /** Places of long edges beyond which they go straight, as ordering them would take too long. */
-const MOST_PLACES = 20_000
+const MAX_PLACES = 20_000
 const ROUNDS = 4
 
 /**
@@ -58,7 +58,7 @@ function layersOf(count, edges) {
 /** Links neighbours of adjacent layers; edges that cross layers get a place in each. Returns the places of each edge. */
 function chainsOf(edges, layerOf, items) {
   const needed = edges.reduce((sum, { from, to, isBack }) => sum + (isBack ? 0 : layerOf[to] - layerOf[from] - 1), 0)
-  const passes = needed <= MOST_PLACES
+  const passes = needed <= MAX_PLACES
   const link = (above, below) => {
     items[above].down.push(below)
     items[below].up.push(above)

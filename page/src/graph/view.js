@@ -9,7 +9,7 @@ const LONGEST = 26
 /** Of what is drawn beyond the edges of the view, so that moving a little shows no gaps. */
 const MARGIN = 200
 const LEAST_SCALE = 0.02
-const MOST_SCALE = 2.5
+const MAX_SCALE = 2.5
 
 /** A graph that can be moved, scaled and walked through. What is not in view is not in the document, so that its size does not matter. */
 export class GraphView {
@@ -90,7 +90,7 @@ export class GraphView {
   zoom(factor, at = null) {
     const { width, height } = this.#size()
     const { x, y } = at ?? { x: width / 2, y: height / 2 }
-    const scale = Math.min(MOST_SCALE, Math.max(LEAST_SCALE, this.#view.scale * factor))
+    const scale = Math.min(MAX_SCALE, Math.max(LEAST_SCALE, this.#view.scale * factor))
     const by = scale / this.#view.scale
     this.#view = { scale, x: x - (x - this.#view.x) * by, y: y - (y - this.#view.y) * by }
     this.#later()

@@ -15,7 +15,7 @@ const DTYPES = {
   bool: { array: Uint8Array },
 }
 /** Elements of a tensor that is made up. */
-const MOST_ELEMENTS = 2 ** 26
+const MAX_ELEMENTS = 2 ** 26
 
 const TENSOR = /^(?:(zeros|ones|random)\s+)?([a-z]+[0-9]*)\s*\[([^\]]*)\]$/
 
@@ -47,7 +47,7 @@ function madeUp(filling, dtype, sizes, random) {
   const shape = sizes.trim() === '' ? [] : sizes.split(',').map((size) => (/^\s*\d+\s*$/.test(size) ? Number(size) : NaN))
   if (!shape.every((size) => Number.isInteger(size))) throw new Error(`Sizes are whole numbers with commas between them, found [${sizes}]`)
   const length = shape.reduce((a, b) => a * b, 1)
-  if (length > MOST_ELEMENTS) throw new Error(`${dtype}[${shape.join(', ')}] is too large to be made up`)
+  if (length > MAX_ELEMENTS) throw new Error(`${dtype}[${shape.join(', ')}] is too large to be made up`)
   const data = new type.array(length)
   // whole numbers may be positions in a table, where random ones would be out of range
   const isRandom = filling === 'random' || (filling === undefined && type.isFloat === true)

@@ -1,5 +1,5 @@
 /** Pixels of a picture beyond which it is made smaller before it is handed on; networks take far less. */
-const MOST_PIXELS = 4_000_000
+const MAX_PIXELS = 4_000_000
 
 /** Ways of bringing pixels into the range that networks are trained with, as imageToTensor takes them. */
 export const SCALES = {
@@ -17,7 +17,7 @@ export async function pixelsOf(file) {
   } catch {
     throw new Error(`${file.name ?? 'The file'} is no picture that this browser knows; try JPEG, PNG, WebP or AVIF`)
   }
-  const scale = Math.min(1, Math.sqrt(MOST_PIXELS / (bitmap.width * bitmap.height)))
+  const scale = Math.min(1, Math.sqrt(MAX_PIXELS / (bitmap.width * bitmap.height)))
   const [width, height] = [Math.max(1, Math.round(bitmap.width * scale)), Math.max(1, Math.round(bitmap.height * scale))]
   const canvas = new OffscreenCanvas(width, height)
   const context = canvas.getContext('2d', { willReadFrequently: true })

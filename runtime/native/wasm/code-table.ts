@@ -24,7 +24,7 @@ export interface SharedCode {
 }
 
 /** What pages compile at once, whatever their browser. */
-const MOST_AT_ONCE = 4096
+const MAX_AT_ONCE = 4096
 /** Places that the table grows by. */
 const MORE_SLOTS = 16
 const SPARSE = 1
@@ -94,7 +94,7 @@ export class CodeTable {
     const entry: Entry = { key, bytes: bytes.length, users: new Set(), slot: 0, published: 0 }
     this.entries.set(key, entry)
     // what a product costs is measured before it is chosen
-    if (kind === SPARSE && bytes.length <= MOST_AT_ONCE && this.compileNow(entry, bytes)) return entry
+    if (kind === SPARSE && bytes.length <= MAX_AT_ONCE && this.compileNow(entry, bytes)) return entry
     const compiled = this.compile(entry, bytes).finally(() => this.pending.delete(compiled))
     this.pending.add(compiled)
     return entry

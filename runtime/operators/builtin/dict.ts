@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import { CONTAINER_ELEMENTS } from '../../limits.js'
-import { grow, growBy } from '../../tensor/growth.js'
+import { grow, growBy } from '../../tensor/element-budget.js'
 import { Complex, Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { type DictKey, keyIn, Tuple, type Value } from '../../tensor/value.js'

@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../error.js'
 import { pace } from '../../pace.js'
 import { kindOf } from '../../tensor/kind-of.js'
-import { growBy } from '../../tensor/growth.js'
+import { growBy } from '../../tensor/element-budget.js'
 import { Float, type Int } from '../../tensor/scalar.js'
 import { PairMap } from '../../tensor/rebuild.js'
 import { Tensor } from '../../tensor/tensor.js'

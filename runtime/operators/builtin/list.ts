@@ -1,6 +1,6 @@
 import { PtliteError } from '../../error.js'
 import { pace } from '../../pace.js'
-import { grow, growBy } from '../../tensor/growth.js'
+import { grow, growBy } from '../../tensor/element-budget.js'
 import type { Int } from '../../tensor/scalar.js'
 import { listType, setListType, type Value } from '../../tensor/value.js'
 import { newLength, sequenceIndex, sliceRange } from './support/sequence.js'

@@ -1,6 +1,6 @@
 import { PtliteError } from '../../error.js'
 import { pace } from '../../pace.js'
-import { growBy } from '../../tensor/growth.js'
+import { growBy } from '../../tensor/element-budget.js'
 import type { Int } from '../../tensor/scalar.js'
 import type { Value } from '../../tensor/value.js'
 import { decodeBytes, encodeBytes } from './support/bytes.js'

@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import { grow, growBy } from '../../tensor/growth.js'
+import { grow, growBy } from '../../tensor/element-budget.js'
 import type { Int } from '../../tensor/scalar.js'
 import type { Value } from '../../tensor/value.js'
 import { byteLength, decodeBytes, encodeBytes } from './support/bytes.js'

@@ -5,7 +5,7 @@ import { DType, dtypeName, isComplex, isFloating, isQuantized, realOf } from '..
 import { type AnyScalar, Complex, Float, type Int } from '../../tensor/scalar.js'
 import { CONTAINER_ELEMENTS } from '../../limits.js'
 import { pace } from '../../pace.js'
-import { growBy } from '../../tensor/growth.js'
+import { growBy } from '../../tensor/element-budget.js'
 import { checkValueCount } from '../../tensor/host-values.js'
 import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
@@ -42,7 +42,7 @@ function build(items: readonly Item[], shape: readonly number[], initial: DType,
 }
 
 /** PyTorch's limit for tensors. */
-const MOST_DIMENSIONS = 64
+const MAX_DIMENSIONS = 64
 
 /** torch.tensor(list): the sizes are those of the first elements, and all others must agree. Throws INVALID_ARGUMENT. */
 export function tensor_of_list(data: Value[], type: DType | null, _device: Device | null, _requires_grad: boolean): Tensor {
@@ -53,7 +53,7 @@ export function as_tensor_of_list(data: Value[], type: DType | null, _device: De
   const shape: number[] = []
   let lists = 1
   for (let level: Value = data; Array.isArray(level); level = level[0] ?? null) {
-    check(shape.length < MOST_DIMENSIONS, () => `expected lists at most ${MOST_DIMENSIONS} deep, found one that is deeper or holds itself`)
+    check(shape.length < MAX_DIMENSIONS, () => `expected lists at most ${MAX_DIMENSIONS} deep, found one that is deeper or holds itself`)
     shape.push(level.length)
     // those that are shared count each time
     lists = checkValueCount(lists * level.length)

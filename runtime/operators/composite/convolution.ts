@@ -2,7 +2,7 @@ import { check } from '../../error.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
@@ -22,7 +22,7 @@ export function conv_tbc(self: Tensor, weight: Tensor, bias: Tensor, pad: number
     () => `conv_tbc: expected input, weight and bias with 3, 3 and 1 dimensions, found ${self.dim}, ${weight.dim} and ${bias.dim}`,
   )
   const result = at.conv1d(permuted(self, [1, 2, 0]), permuted(weight, [2, 1, 0]), bias, [1], [pad], [1], 1)
-  return deliver(contiguousOf(permuted(result, [2, 0, 1])), out)
+  return writeOut(contiguousOf(permuted(result, [2, 0, 1])), out)
 }
 
 /** `convolution` with the padding as 'same' or 'valid'. */
@@ -55,7 +55,7 @@ function depthwise(
 
 /** Each channel convolved with filters of its own: weight [channels * filters, 1, height, width]. */
 export const _conv_depthwise2d: Composite['_conv_depthwise2d'] = (self, weight, kernel, bias, stride, padding, dilation, out) =>
-  deliver(depthwise('_conv_depthwise2d', self, weight, kernel, bias, stride, padding, dilation), out)
+  writeOut(depthwise('_conv_depthwise2d', self, weight, kernel, bias, stride, padding, dilation), out)
 
 export const conv_depthwise3d: Composite['conv_depthwise3d'] = (self, weight, kernel, bias, stride, padding, dilation) =>
   depthwise('conv_depthwise3d', self, weight, kernel, bias, stride, padding, dilation)

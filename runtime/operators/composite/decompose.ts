@@ -8,7 +8,7 @@ import { empty, emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { diagonal, movedim, narrow, select, transpose, unsqueeze } from '../../tensor/view.js'
 import { columnStrides } from '../support/columns.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
-import { deliver, deliverAll, deliverAllExact, type Outs } from '../support/deliver.js'
+import { writeOut, writeOuts, writeOutsExact, type Outs } from '../support/write-out.js'
 import { filled, zerosOf } from '../support/make.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
@@ -24,11 +24,11 @@ const epsilonOf = (type: DType): number => (realOf(type) === DType.float32 ? 2 *
 const mH = (t: Tensor): Tensor => conj(transpose(t, -2, -1))
 
 export function qr(self: Tensor, some: boolean, ...outs: Outs): [Tensor, Tensor] {
-  return deliverAllExact(at.linalg_qr(self, some ? 'reduced' : 'complete'), outs, 'qr')
+  return writeOutsExact(at.linalg_qr(self, some ? 'reduced' : 'complete'), outs, 'qr')
 }
 
 export function linalg_eigh(self: Tensor, uplo: string, ...outs: Outs): [Tensor, Tensor] {
-  return deliverAllExact(at._linalg_eigh(self, uplo, true), outs, 'linalg_eigh')
+  return writeOutsExact(at._linalg_eigh(self, uplo, true), outs, 'linalg_eigh')
 }
 
 export function linalg_eigvalsh(self: Tensor, uplo: string): Tensor {
@@ -36,11 +36,11 @@ export function linalg_eigvalsh(self: Tensor, uplo: string): Tensor {
 }
 
 export function symeig(self: Tensor, vectors: boolean, upper: boolean, ...outs: Outs): [Tensor, Tensor] {
-  return deliverAll(at._linalg_eigh(self, upper ? 'U' : 'L', vectors), outs)
+  return writeOuts(at._linalg_eigh(self, upper ? 'U' : 'L', vectors), outs)
 }
 
 export function linalg_svd(a: Tensor, full: boolean, driver: string | null, ...outs: Outs): [Tensor, Tensor, Tensor] {
-  return deliverAllExact(at._linalg_svd(a, full, true, driver), outs, 'linalg_svd')
+  return writeOutsExact(at._linalg_svd(a, full, true, driver), outs, 'linalg_svd')
 }
 
 export function linalg_svdvals(a: Tensor, driver: string | null): Tensor {
@@ -50,7 +50,7 @@ export function linalg_svdvals(a: Tensor, driver: string | null): Tensor {
 /** The older form, with V instead of its transpose; zeros for both where they are not asked for. */
 export function svd(self: Tensor, some: boolean, vectors: boolean, ...outs: Outs): [Tensor, Tensor, Tensor] {
   const [u, s, v] = at._linalg_svd(self, !some, vectors, null)
-  const given = (left: Tensor, right: Tensor): [Tensor, Tensor, Tensor] => deliverAllExact([left, s, right], outs, 'svd')
+  const given = (left: Tensor, right: Tensor): [Tensor, Tensor, Tensor] => writeOutsExact([left, s, right], outs, 'svd')
   if (vectors) return given(u, mH(v))
   const [rows, cols] = self.shape.slice(-2) as [number, number]
   const square = (n: number): Tensor => zerosOf([...self.shape.slice(0, -2), n, n], self.type)
@@ -96,7 +96,7 @@ export function linalg_polar(a: Tensor, ...outs: Outs): [Tensor, Tensor] {
   )
   const [u, s, vh] = at._linalg_svd(a, false, true, null)
   const half = at.mul_Tensor(mH(vh), unsqueeze(at.sqrt(s), -2))
-  return deliverAllExact([at.matmul(u, vh), at.matmul(half, mH(half))], outs, 'linalg_polar')
+  return writeOutsExact([at.matmul(u, vh), at.matmul(half, mH(half))], outs, 'linalg_polar')
 }
 
 /** The positive semidefinite square root of Hermitian matrices, of which the lower triangle is read; eigenvalues below 0 count as 0. */
@@ -121,7 +121,7 @@ export function linalg_pinv(self: Tensor, rcond: number, hermitian: boolean): Te
 }
 
 export function linalg_pinv_rcond_tensor(self: Tensor, rcond: Tensor, hermitian: boolean, out?: Tensor): Tensor {
-  return deliver(pseudoInverse(self, 0, rcond, hermitian), out)
+  return writeOut(pseudoInverse(self, 0, rcond, hermitian), out)
 }
 
 export { pseudoInverse as linalg_pinv_atol_rtol_float, pseudoInverse as linalg_pinv_atol_rtol_tensor }
@@ -142,7 +142,7 @@ export function linalg_matrix_rank(self: Tensor, tol: number, hermitian: boolean
 }
 
 export function linalg_matrix_rank_tol_tensor(self: Tensor, tol: Tensor, hermitian: boolean, out?: Tensor): Tensor {
-  return deliver(rank(self, tol, 0, hermitian), out)
+  return writeOut(rank(self, tol, 0, hermitian), out)
 }
 
 export { rank as linalg_matrix_rank_atol_rtol_float, rank as linalg_matrix_rank_atol_rtol_tensor }
@@ -200,7 +200,7 @@ export const linalg_lstsq: Composite['linalg_lstsq'] = (self, b, rcond, driver, 
     used === 'gels' ? none(DType.int64) : ranks,
     used === 'gelsd' || used === 'gelss' ? sizes : none(realOf(self.type)),
   ]
-  return deliverAll(results, outs)
+  return writeOuts(results, outs)
 }
 
 /** e^A by scaling, a Taylor polynomial of degree 18 in float64, and squaring. */

@@ -6,7 +6,7 @@ import { Float } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import { flattened, zerosOf } from '../support/make.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
@@ -91,7 +91,7 @@ export function histogram_bin_ct(self: Tensor, bins: number, range: number[] | n
 }
 
 function delivered([hist, edges]: Pair, outHist: Tensor, outEdges: Tensor): Pair {
-  return [deliverExact(hist, outHist, 'histogram'), deliverExact(edges, outEdges, 'histogram')]
+  return [writeOutExact(hist, outHist, 'histogram'), writeOutExact(edges, outEdges, 'histogram')]
 }
 
 export const histogram_bins_tensor_out: Composite['histogram_bins_tensor_out'] = (self, bins, weight, density, hist, edges) =>

@@ -9,7 +9,7 @@ import { transpose } from '../../tensor/view.js'
 import { noteWrite } from '../../tensor/observe.js'
 import { contiguousOf } from '../support/copy.js'
 import { zerosOf } from '../support/make.js'
-import { lastingDerived } from '../support/lasting.js'
+import { keptDerived } from '../support/kept-derived.js'
 import { asQuantized, dequantized, numbersOf, quantizePerTensor } from '../support/quantization.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import { linear, multiplyIntegers } from '../quantized/linear.js'
@@ -39,7 +39,7 @@ export function _int_mm(self: Tensor, mat2: Tensor, out?: Tensor): Tensor {
   if (result.numel === 0) return result
   if (k === 0) return at.zero_(result)
   const columns = transpose(mat2, 0, 1)
-  const packed = lastingDerived(mat2, 'int8', kernels.quantized_gemm_pack_size({ n, k }), (address) => {
+  const packed = keptDerived(mat2, 'int8', kernels.quantized_gemm_pack_size({ n, k }), (address) => {
     const zeros = zerosOf([n], DType.int32)
     const w = contiguousOf(columns)
     kernels.quantized_gemm_pack({ n, k, dtype: DType.qint8, w: w.address, zero_points: zeros.address, out: address })

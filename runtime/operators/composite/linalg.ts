@@ -5,7 +5,7 @@ import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { narrow } from '../../tensor/view.js'
 import { laidOutInRows } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import * as at from '../generated/dispatch.js'
 import { reshape } from './views.js'
 
@@ -17,7 +17,7 @@ export function trace(self: Tensor, out?: Tensor): Tensor {
   }
   const [rows, cols] = self.shape as [number, number]
   const diagonal = viewOf(self, [Math.min(rows, cols)], [self.strides[0]! + self.strides[1]!])
-  return deliver(at.sum(diagonal, null), out)
+  return writeOut(at.sum(diagonal, null), out)
 }
 
 /** Logarithms of determinants; NaN where they are negative. */
@@ -27,7 +27,7 @@ export function logdet(self: Tensor): Tensor {
 
 /** Distance of order p between two tensors. */
 export function dist(self: Tensor, other: Tensor, p: Scalar, out?: Tensor): Tensor {
-  return deliver(at.norm_Scalar(at.sub_Tensor(self, other, 1), p), out)
+  return writeOut(at.norm_Scalar(at.sub_Tensor(self, other, 1), p), out)
 }
 
 /** Norms of order p of x1 - x2 + eps along the last dimension. */
@@ -50,7 +50,7 @@ export function renorm(self: Tensor, p: Scalar, dim: number, maxnorm: Scalar, ou
   // 1e-7 as in PyTorch keeps the quotient finite
   const factors = at.mul_Scalar(at.reciprocal(at.add_Scalar(norms, float(1e-7), 1)), maxnorm)
   const scale = at.where_ScalarOther(at.gt_Scalar(norms, maxnorm), factors, float(1))
-  return deliver(laidOutInRows(at.mul_Tensor(self, scale)), out)
+  return writeOut(laidOutInRows(at.mul_Tensor(self, scale)), out)
 }
 
 /** Sums over k of coefficients [m, k] times input [k, ...]. */

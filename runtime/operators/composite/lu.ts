@@ -7,7 +7,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { diagonal, narrow, transpose } from '../../tensor/view.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { byColumns } from '../support/columns.js'
-import { deliver, deliverAllExact, type Outs } from '../support/deliver.js'
+import { writeOut, writeOutsExact, type Outs } from '../support/write-out.js'
 import { filled } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 import { conj } from './complex-views.js'
@@ -20,7 +20,7 @@ const mH = (t: Tensor): Tensor => conj(mT(t))
 
 export function linalg_lu_factor(a: Tensor, pivot: boolean, ...outs: Outs): [Tensor, Tensor] {
   const [lu, pivots] = at.linalg_lu_factor_ex(a, pivot, true)
-  return deliverAllExact([lu, pivots], outs, 'linalg_lu_factor')
+  return writeOutsExact([lu, pivots], outs, 'linalg_lu_factor')
 }
 
 export function _lu_with_info(self: Tensor, pivot: boolean, _checkErrors: boolean): [Tensor, Tensor, Tensor] {
@@ -40,7 +40,7 @@ export function lu_unpack(lu: Tensor, pivots: Tensor, data: boolean, permutation
   const least = Math.min(...lu.shape.slice(-2))
   const none = (): Tensor => empty([0], lu.type)
   const p = permutation ? permutationOf(pivots, lu) : none()
-  const given = (l: Tensor, u: Tensor): [Tensor, Tensor, Tensor] => deliverAllExact([p, l, u], outs, 'lu_unpack')
+  const given = (l: Tensor, u: Tensor): [Tensor, Tensor, Tensor] => writeOutsExact([p, l, u], outs, 'lu_unpack')
   if (!data) return given(none(), none())
   const lower = contiguousOf(tril(narrow(lu, -1, 0, least), -1))
   copyInto(diagonal(lower, 0, -2, -1), filled([], lu.type, 1))
@@ -75,7 +75,7 @@ function permutationOf(pivots: Tensor, lu: Tensor): Tensor {
 
 /** x with A x = B (or x A = B, or A transposed), from A's LU factors. */
 export function linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: boolean, adjoint: boolean, out?: Tensor): Tensor {
-  return deliver(solved(lu, pivots, b, left, adjoint), out)
+  return writeOut(solved(lu, pivots, b, left, adjoint), out)
 }
 
 function solved(lu: Tensor, pivots: Tensor, b: Tensor, left: boolean, adjoint: boolean): Tensor {

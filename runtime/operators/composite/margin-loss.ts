@@ -4,7 +4,7 @@ import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { view } from '../../tensor/view.js'
 import { castTo } from '../support/copy.js'
-import { deliverAllExact, type Outs } from '../support/deliver.js'
+import { writeOutsExact, type Outs } from '../support/write-out.js'
 import { expandTo, zerosOf } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 
@@ -31,5 +31,5 @@ export function multilabel_margin_loss_forward(self: Tensor, target: Tensor, red
   const loss = at.multilabel_margin_loss(self, target, reduction)
   const rows = target.dim === 0 ? expandTo(target, [1]) : target
   const named = namedClasses(rows, self.type)
-  return deliverAllExact([loss, view(named, target.shape.slice())], outs, operator)
+  return writeOutsExact([loss, view(named, target.shape.slice())], outs, operator)
 }

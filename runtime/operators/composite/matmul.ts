@@ -3,7 +3,7 @@ import { isComplex, isFloating } from '../../tensor/dtype.js'
 import { broadcastShapes, contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf } from '../support/copy.js'
-import { deliver, deliverInRows, deliverExact } from '../support/deliver.js'
+import { writeOut, writeOutInRows, writeOutExact } from '../support/write-out.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import { conj } from './complex-views.js'
 import { reshape } from './views.js'
@@ -28,7 +28,7 @@ function reshaped(t: Tensor, shape: readonly number[]): Tensor {
 
 /** Product over the last dimension of both, all other dimensions side by side; with a 0-dimensional operand, the product. */
 export function inner(self: Tensor, other: Tensor, out?: Tensor): Tensor {
-  if (self.dim === 0 || other.dim === 0) return deliver(at.mul_Tensor(self, other), out)
+  if (self.dim === 0 || other.dim === 0) return writeOut(at.mul_Tensor(self, other), out)
   const last = self.shape[self.dim - 1]!
   check(
     last === other.shape[other.dim - 1],
@@ -41,7 +41,7 @@ export function inner(self: Tensor, other: Tensor, out?: Tensor): Tensor {
 export function outer(self: Tensor, vec2: Tensor, out?: Tensor): Tensor {
   check(self.dim === 1 && vec2.dim === 1, () => `outer: expected vectors, found shapes ${text(self)} and ${text(vec2)}`)
   const column = viewOf(self, [self.shape[0]!, 1], [self.strides[0]!, 0])
-  return deliver(at.mul_Tensor(column, vec2), out)
+  return writeOut(at.mul_Tensor(column, vec2), out)
 }
 
 /** Kronecker product: every element of self times all of other. */
@@ -65,7 +65,7 @@ export function kron(self: Tensor, other: Tensor, out?: Tensor): Tensor {
       bs.flatMap((stride) => [0, stride]),
     ),
   )
-  return deliverInRows(
+  return writeOutInRows(
     reshape(
       product,
       a.map((size, d) => size * b[d]!),
@@ -103,7 +103,7 @@ export function tensordot(self: Tensor, other: Tensor, dimsSelf: readonly number
   const k = numelOf(sizes)
   const product = at.mm(reshaped(a, [numelOf(shapeA), k]), reshaped(b, [k, numelOf(shapeB)]))
   const shape = [...shapeA, ...shapeB]
-  return deliver(viewOf(product, shape, contiguousStrides(shape)), out)
+  return writeOut(viewOf(product, shape, contiguousStrides(shape)), out)
 }
 
 /** Where to split products i..j of a chain so that the fewest multiplications are needed; row-major n x n. */
@@ -144,7 +144,7 @@ function chain(operator: string, matrices: readonly Tensor[]): Tensor {
 /** Product of matrices in the cheapest order. */
 export function chain_matmul(matrices: Tensor[], out?: Tensor): Tensor {
   check(matrices.length > 0, () => 'chain_matmul: expected one or more matrices')
-  return deliver(chain('chain_matmul', matrices), out)
+  return writeOut(chain('chain_matmul', matrices), out)
 }
 
 /** chain_matmul of two or more, where the first may be a row vector and the last a column vector. */
@@ -158,7 +158,7 @@ export function linalg_multi_dot(tensors: Tensor[], out?: Tensor): Tensor {
   if (last.dim === 1) matrices[n - 1] = viewOf(last, [last.shape[0]!, 1], [last.strides[0]!, 0])
   const product = chain('linalg_multi_dot', matrices)
   const shape = product.shape.slice(first.dim === 1 ? 1 : 0, last.dim === 1 ? 1 : 2)
-  return deliver(viewOf(product, shape, contiguousStrides(shape)), out)
+  return writeOut(viewOf(product, shape, contiguousStrides(shape)), out)
 }
 
 /** out[..., o] = sum over i, j of input1[..., i] weight[o, i, j] input2[..., j], plus bias[o]. */
@@ -195,7 +195,7 @@ export function bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: T
 /** addmm with ReLU, or GELU, after it. */
 export const _addmm_activation: Composite['_addmm_activation'] = (self, mat1, mat2, beta, alpha, useGelu, out) => {
   const sum = at.addmm(self, mat1, mat2, beta, alpha)
-  return deliverExact(useGelu ? at.gelu(sum, 'none') : at.relu(sum), out, '_addmm_activation')
+  return writeOutExact(useGelu ? at.gelu(sum, 'none') : at.relu(sum), out, '_addmm_activation')
 }
 
 /** Sums of products of vectors along `dim`, conjugates of the first where they are complex. */
@@ -206,7 +206,7 @@ export function linalg_vecdot(x: Tensor, y: Tensor, dim: number, out?: Tensor): 
   )
   const shape = broadcastShapes(x.shape, y.shape)
   const over = wrapDim(dim, shape.length)
-  return deliver(at.sum_dim_IntList(at.mul_Tensor(conj(x), y), [over], false, null), out)
+  return writeOut(at.sum_dim_IntList(at.mul_Tensor(conj(x), y), [over], false, null), out)
 }
 
 /** Square matrices times themselves n times; the identity for 0, powers of the inverse below. */
@@ -221,7 +221,7 @@ export function linalg_matrix_power(self: Tensor, n: number, out?: Tensor): Tens
     at.fill__Scalar(one, 0)
     const diagonal = viewOf(one, [...one.shape.slice(0, -2), size], [...one.strides.slice(0, -2), size + 1])
     at.fill__Scalar(diagonal, 1)
-    return deliver(one, out)
+    return writeOut(one, out)
   }
   let base = n < 0 ? at.linalg_inv(self) : self
   let result: Tensor | null = null
@@ -229,5 +229,5 @@ export function linalg_matrix_power(self: Tensor, n: number, out?: Tensor): Tens
     if (left % 2 === 1) result = result === null ? base : at.matmul(result, base)
     if (left > 1) base = at.matmul(base, base)
   }
-  return deliver(result === self ? contiguousCopy(self) : result!, out)
+  return writeOut(result === self ? contiguousCopy(self) : result!, out)
 }

@@ -2,7 +2,7 @@ import { check } from '../../error.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, copyInto, laidOutInRows } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import { reshape } from './views.js'
 import * as at from '../generated/dispatch.js'
@@ -57,5 +57,5 @@ export function _weight_norm(v: Tensor, g: Tensor, dim: number): Tensor {
 /** _weight_norm, and the norms of v. */
 export function _weight_norm_interface(v: Tensor, g: Tensor, dim: number, out0?: Tensor, out1?: Tensor): [Tensor, Tensor] {
   const norms = norm_except_dim(v, 2, dim)
-  return [deliver(at.mul_Tensor(v, at.div_Tensor(g, norms)), out0), deliver(norms, out1)]
+  return [writeOut(at.mul_Tensor(v, at.div_Tensor(g, norms)), out0), writeOut(norms, out1)]
 }

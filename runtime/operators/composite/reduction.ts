@@ -4,7 +4,7 @@ import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, cloneOf } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { reducedDims, reducedShape } from '../../shapes/dims.js'
 import { expandTo, reshaped, zerosOf } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
@@ -30,7 +30,7 @@ export function logsumexp(self: Tensor, dim: number[], keepdim: boolean): Tensor
 }
 
 export function logsumexp_out(self: Tensor, dim: number[], keepdim: boolean, out: Tensor): Tensor {
-  return deliver(logsumexp(self, dim, keepdim), out)
+  return writeOut(logsumexp(self, dim, keepdim), out)
 }
 
 /** torch.nanmean: the mean of what is not NaN. */

@@ -2,7 +2,7 @@ import { check } from '../../error.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { select, unsqueeze } from '../../tensor/view.js'
-import { deliver, deliverExact } from '../support/deliver.js'
+import { writeOut, writeOutExact } from '../support/write-out.js'
 import { reshaped } from '../support/make.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
@@ -30,7 +30,7 @@ export const thnn_conv2d: Composite['thnn_conv2d'] = (self, weight, kernel, bias
   const flat = weight.dim === 2 && weight.shape[1] === channels * kernel[0]! * kernel[1]!
   const filter = flat ? reshaped(weight, [weight.shape[0]!, channels, ...kernel]) : weight
   checkKernel(operator, filter, kernel)
-  return deliverExact(at.convolution(self, filter, bias, stride, padding, [1], false, NO_PADDING, 1), out, operator)
+  return writeOutExact(at.convolution(self, filter, bias, stride, padding, [1], false, NO_PADDING, 1), out, operator)
 }
 
 export { thnn_conv2d as _slow_conv2d_forward }
@@ -42,7 +42,7 @@ export const slow_conv3d: Composite['slow_conv3d'] = (self, weight, kernel, bias
   checkKernel(operator, weight, kernel)
   const groups = self.shape[1]! / weight.shape[1]!
   check(Number.isInteger(groups), () => `${operator}: ${self.shape[1]!} channels are no multiple of the weight's ${weight.shape[1]!}`)
-  return deliverExact(at.convolution(self, weight, bias, stride, padding, [1], false, NO_PADDING, groups), out, operator)
+  return writeOutExact(at.convolution(self, weight, bias, stride, padding, [1], false, NO_PADDING, groups), out, operator)
 }
 
 export { slow_conv3d as slow_conv3d_forward }
@@ -71,7 +71,7 @@ export const slow_conv_transpose2d: Composite['slow_conv_transpose2d'] = (
   checkKernel('slow_conv_transpose', weight, kernel)
   const lone = self.dim === kernel.length + 1
   const result = at.convolution(lone ? unsqueeze(self, 0) : self, weight, bias, stride, padding, dilation, true, outputPadding, 1)
-  return deliver(lone && kernel.length === 3 ? select(result, 0, 0) : result, out)
+  return writeOut(lone && kernel.length === 3 ? select(result, 0, 0) : result, out)
 }
 
 export { slow_conv_transpose2d as slow_conv_transpose3d }

@@ -133,12 +133,12 @@ export function slice_inverse(self: Tensor, src: Tensor, _dim: number, _start: n
 }
 
 /** Dimensions that a tensor may be given by a number alone. */
-const MOST_DIMS = 64
+const MAX_DIMS = 64
 
 /** A vector of channels as [1, channels, 1, ...]. */
 export function _ncf_unsqueeze(self: Tensor, ndim: number): Tensor {
   check(self.dim === 1, () => `_ncf_unsqueeze: expected a vector, found shape [${self.shape.join(', ')}]`)
-  check(ndim >= 2 && ndim <= MOST_DIMS, () => `_ncf_unsqueeze: expected 2 to ${MOST_DIMS} dimensions, found ${ndim}`)
+  check(ndim >= 2 && ndim <= MAX_DIMS, () => `_ncf_unsqueeze: expected 2 to ${MAX_DIMS} dimensions, found ${ndim}`)
   return reshape(
     self,
     Array.from({ length: ndim }, (_, d) => (d === 1 ? self.shape[0]! : 1)),

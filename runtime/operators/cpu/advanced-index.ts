@@ -9,7 +9,7 @@ import { maskedFillInPlace } from './indexing.js'
 import { select } from '../../tensor/view.js'
 import { nonzero } from './masked-select.js'
 import { castTo } from '../support/copy.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import { getIndexed, type IndexedWalk, type IndexOperand, putIndexed } from './support/index-walk.js'
 import { expandTo, zerosOf } from '../support/make.js'
 import { checkSameType, looseTargetOf } from '../support/target.js'
@@ -144,7 +144,7 @@ export function index_Tensor(self: Tensor, indices: Indices, out?: Tensor): Tens
   const strides = strideOrder(plan.shape, [plan.indexed, ...plan.indices.map((index) => index.strides)])
   const result = emptyStrided(plan.shape, strides, self.type, self.quant)
   getIndexed(result, self, { ...plan, plain: strides }, true)
-  return deliverExact(result, out, 'index')
+  return writeOutExact(result, out, 'index')
 }
 
 /** The mask that is the only index, as a tensor that broadcasts to `self`: one element is written by it as masked_fill does, and without reading it. */

@@ -2,7 +2,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, copyInto } from '../support/copy.js'
-import { deliver, deliverInRows } from '../support/deliver.js'
+import { writeOut, writeOutInRows } from '../support/write-out.js'
 import { computeType, dense } from '../support/real.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { variance_correction } from './variance.js'
@@ -66,11 +66,11 @@ export function native_batch_norm(
   const type = parameterType(input, weight ?? bias ?? runningMean ?? runningVar)
   if (!training) {
     const result = inference(operator, input, weight, bias, runningMean, runningVar, eps)
-    return [deliverInRows(result, out), deliver(empty([0], type), saveMean), deliver(empty([0], type), saveInvstd)]
+    return [writeOutInRows(result, out), writeOut(empty([0], type), saveMean), writeOut(empty([0], type), saveInvstd)]
   }
   const [mean, invstd] = batchStatistics(input, runningMean, runningVar, momentum, eps)
   const result = applyBatchNorm(input, weight, bias, mean, invstd, true, eps)
-  return [deliverInRows(result, out), deliver(castTo(mean, type), saveMean), deliver(castTo(invstd, type), saveInvstd)]
+  return [writeOutInRows(result, out), writeOut(castTo(mean, type), saveMean), writeOut(castTo(invstd, type), saveInvstd)]
 }
 
 /** native_batch_norm without running statistics, so only in training. */
@@ -116,7 +116,7 @@ export function _batch_norm_with_update(
   reserve?: Tensor,
 ): [Tensor, Tensor, Tensor, Tensor] {
   const results = native_batch_norm(input, weight, bias, runningMean, runningVar, true, momentum, eps, out, saveMean, saveInvstd)
-  return [...results, deliver(noReserve(), reserve)]
+  return [...results, writeOut(noReserve(), reserve)]
 }
 
 /** native_batch_norm with the running statistics, which stay as they are. */

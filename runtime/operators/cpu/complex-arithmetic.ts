@@ -9,7 +9,7 @@ import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import { unsqueeze } from '../../tensor/view.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
-import { deliver, deliverExact } from '../support/deliver.js'
+import { writeOut, writeOutExact } from '../support/write-out.js'
 import { computeFor, runBinary, runTernary, runUnary } from './support/elementwise.js'
 import { fillScalar } from '../support/fill.js'
 
@@ -54,18 +54,18 @@ export function complexSum(real: RealArithmetic, subtract: boolean, a: AnyOperan
   const sum = subtract ? real.sub : real.add
   const [x, y] = [inPrecision(a, type), inPrecision(b, type)]
   if (isComplexOperand(x) && isComplexOperand(y)) {
-    return deliver(viewAsComplex(sum(viewAsReal(x), viewAsReal(y), alpha)), out)
+    return writeOut(viewAsComplex(sum(viewAsReal(x), viewAsReal(y), alpha)), out)
   }
   const result = viewAsComplex(empty([...shapeOf(a, b), 2], realOf(type)))
   const part = (t: Operand, index: 0 | 1): Operand => (isComplexOperand(t) ? partOf(t, index) : index === 0 ? t : 0)
   copyInto(partOf(result, 0), sum(part(x, 0), part(y, 0), alpha))
   copyInto(partOf(result, 1), sum(part(x, 1), part(y, 1), alpha))
-  return deliver(result, out)
+  return writeOut(result, out)
 }
 
 export function complexProduct(real: RealArithmetic, a: AnyOperand, b: AnyOperand, out?: Tensor): Tensor {
   const type = promoteAny([a, b])
-  return deliver(productOf(real, inPrecision(a, type), inPrecision(b, type)), out)
+  return writeOut(productOf(real, inPrecision(a, type), inPrecision(b, type)), out)
 }
 
 function productOf(real: RealArithmetic, x: Operand, y: Operand): Tensor {
@@ -82,8 +82,8 @@ function productOf(real: RealArithmetic, x: Operand, y: Operand): Tensor {
 export function complexQuotient(real: RealArithmetic, a: AnyOperand, b: AnyOperand, out?: Tensor): Tensor {
   const type = promoteAny([a, b])
   const [x, y] = [inPrecision(a, type), inPrecision(b, type)]
-  if (!isComplexOperand(y)) return deliver(viewAsComplex(real.div(viewAsReal(x as Tensor), withPairs(y))), out)
-  return deliver(quotientOf(real, x, y), out)
+  if (!isComplexOperand(y)) return writeOut(viewAsComplex(real.div(viewAsReal(x as Tensor), withPairs(y))), out)
+  return writeOut(quotientOf(real, x, y), out)
 }
 
 /**
@@ -116,7 +116,7 @@ export function complexEqual(negate: boolean, a: AnyOperand, b: AnyOperand, out?
   const half = (index: 0 | 1): Tensor =>
     runBinary(negate ? BinaryOp.ne : BinaryOp.eq, partOf(x, index), partOf(y, index), realOf(type), DType.bool, undefined)
   const join = negate ? BinaryOp.logical_or : BinaryOp.logical_and
-  return deliver(runBinary(join, half(0), half(1), DType.bool, DType.bool, undefined), out)
+  return writeOut(runBinary(join, half(0), half(1), DType.bool, DType.bool, undefined), out)
 }
 
 /** What is linear in either of two complex operands, `f` on real ones; `addend` goes with the product of the first parts. */
@@ -147,11 +147,11 @@ export function complexLerp(real: RealArithmetic, a: Tensor, b: Tensor, weight: 
     weight instanceof Tensor ? complexSum(real, true, tensorOf(1, a.type), weight, 1) : tensorOf(oneMinus(weight), a.type)
   const fromStart = (): Tensor => complexSum(real, false, a, complexProduct(real, distance, weight), 1)
   const fromEnd = (): Tensor => complexSum(real, true, b, complexProduct(real, distance, rest()), 1)
-  if (!(weight instanceof Tensor)) return deliver(isSmall(weight) ? fromStart() : fromEnd(), out)
+  if (!(weight instanceof Tensor)) return writeOut(isSmall(weight) ? fromStart() : fromEnd(), out)
   const w = castTo(weight, a.type)
   const square = (index: 0 | 1): Tensor => real.mul(partOf(w, index), partOf(w, index))
   const isNear = runBinary(BinaryOp.lt, real.add(square(0), square(1), 1), new Float(0.25), realOf(a.type), DType.bool, undefined)
-  return deliver(complexWhere(isNear, fromStart(), fromEnd()), out)
+  return writeOut(complexWhere(isNear, fromStart(), fromEnd()), out)
 }
 
 function partsOf(x: AnyScalar): [number, number] {
@@ -174,7 +174,7 @@ export function complexWhere(condition: Tensor, a: AnyOperand, b: AnyOperand, ou
   const pairs = (x: AnyOperand): Tensor => viewAsReal(asComplex(x, type))
   const chosen = runTernary(TernaryOp.where, unsqueeze(condition, -1), pairs(a), pairs(b), realOf(type), undefined)
   // a broadcast condition may leave the pairs apart
-  return deliverExact(viewAsComplex(contiguousOf(chosen)), out, 'where')
+  return writeOutExact(viewAsComplex(contiguousOf(chosen)), out, 'where')
 }
 
 /** Any operand as a tensor of the complex dtype `type`. */

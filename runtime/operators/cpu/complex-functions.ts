@@ -7,7 +7,7 @@ import { type AnyScalar, Complex, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import { castTo, cloneOf, contiguousOf, copyInto } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { fillScalar } from '../support/fill.js'
 import { expandTo } from '../support/make.js'
 
@@ -24,7 +24,7 @@ export function complexFunction(op: number, self: Tensor, out?: Tensor): Tensor 
   const input = contiguousOf(self)
   const result = emptyComplex(self.shape, self.type)
   kernels.complex_unary({ op, wide: isWide(self), n: self.numel, in: input.address, out: result.address })
-  return deliver(result, out)
+  return writeOut(result, out)
 }
 
 /** A function of two operands, one of them complex, element by element. */
@@ -51,7 +51,7 @@ function filledWith(shape: readonly number[], value: AnyScalar, type: DType): Te
 }
 
 export function complexLogAddExp(a: Tensor, b: Tensor, out?: Tensor): Tensor {
-  return deliver(complexPair('logaddexp', a, b, promoteAny([a, b])), out)
+  return writeOut(complexPair('logaddexp', a, b, promoteAny([a, b])), out)
 }
 
 /** Powers that are exact, or cheaper, otherwise than by logarithms: the operations that give them, one after the other. */
@@ -67,16 +67,16 @@ const POWERS: Readonly<Record<number, readonly number[]>> = {
 /** self ^ exponent where one of them is complex, or `type` is. */
 export function complexPower(self: AnyOperand, exponent: AnyOperand, out?: Tensor, type = promoteAny([self, exponent])): Tensor {
   if (!(self instanceof Tensor) && !(self instanceof Complex) && scalarToNumber(self) === 1) {
-    return deliver(filledWith((exponent as Tensor).shape, 1, type), out)
+    return writeOut(filledWith((exponent as Tensor).shape, 1, type), out)
   }
   const power = realNumber(exponent)
-  if (!(self instanceof Tensor) || power === null) return deliver(complexPair('pow', self, exponent, type), out)
-  if (power === 0) return deliver(filledWith(self.shape, 1, type), out)
+  if (!(self instanceof Tensor) || power === null) return writeOut(complexPair('pow', self, exponent, type), out)
+  if (power === 0) return writeOut(filledWith(self.shape, 1, type), out)
   const base = castTo(self, type)
-  if (power === 1) return deliver(cloneOf(base), out)
+  if (power === 1) return writeOut(cloneOf(base), out)
   const steps = POWERS[power]
-  if (steps === undefined) return deliver(complexPair('pow', base, power, type), out)
-  return deliver(
+  if (steps === undefined) return writeOut(complexPair('pow', base, power, type), out)
+  return writeOut(
     steps.reduce((x, op) => complexFunction(op, x), base),
     out,
   )

@@ -2,7 +2,7 @@ import { check } from '../../error.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { convolve, convolveTransposed } from './support/conv.js'
 import { perDimension } from '../../shapes/convolution.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { batched, convNd } from './convolution.js'
 
@@ -23,7 +23,7 @@ export const convolution: CPU['convolution'] = (input, weight, bias, stride, pad
   const result = transposed
     ? convolveTransposed('convolution', input, weight, bias, settings, extra)
     : convolve('convolution', input, weight, bias, settings)
-  return deliver(result, out)
+  return writeOut(result, out)
 }
 
 /** `convolution`; the flags choose among PyTorch's backends and change nothing here. */

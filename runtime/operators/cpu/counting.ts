@@ -5,7 +5,7 @@ import type { Scalar } from '../../tensor/scalar.js'
 import { itemOf } from '../../tensor/data.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import { zerosOf } from '../support/make.js'
 import { reduce } from '../support/reduce.js'
 
@@ -30,7 +30,7 @@ export function histc(self: Tensor, bins: number, min: Scalar, max: Scalar, out?
   const result = zerosOf([bins], self.type)
   const data = contiguousOf(self)
   kernels.histogram({ dtype: self.type, count: data.numel, bins, low, high, in: data.address, out: result.address })
-  return deliverExact(result, out, 'histc')
+  return writeOutExact(result, out, 'histc')
 }
 
 /** torch.bincount: how often each number occurs, or the sum of its weights. */

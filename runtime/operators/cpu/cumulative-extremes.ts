@@ -2,12 +2,12 @@ import { check, PtliteError } from '../../error.js'
 import { holdsComplex, isFloating } from '../../tensor/dtype.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliver, deliverExact } from '../support/deliver.js'
+import { writeOut, writeOutExact } from '../support/write-out.js'
 import { complexScan, scan } from './cumulative.js'
 
 function extreme(op: 'max' | 'min', self: Tensor, dim: number, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
   const { values, indices } = scan(op, self, dim, self.type)
-  return [deliverExact(values, outValues, `cum${op}`), deliverExact(indices!, outIndices, `cum${op}`)]
+  return [writeOutExact(values, outValues, `cum${op}`), writeOutExact(indices!, outIndices, `cum${op}`)]
 }
 
 /** torch.cummax: the largest element so far and the last position where it stands. */
@@ -40,7 +40,7 @@ export function _cummin_helper(self: Tensor, values: Tensor, indices: Tensor, di
 
 /** torch.logcumsumexp for floating point tensors. */
 export function logcumsumexp(self: Tensor, dim: number, out?: Tensor): Tensor {
-  if (holdsComplex(self)) return deliverExact(complexScan('logsumexp', self, dim), out, 'logcumsumexp')
+  if (holdsComplex(self)) return writeOutExact(complexScan('logsumexp', self, dim), out, 'logcumsumexp')
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `logcumsumexp: expected a floating point dtype, found ${self.dtype}`)
-  return deliver(scan('logsumexp', self, dim, self.type).values, out)
+  return writeOut(scan('logsumexp', self, dim, self.type).values, out)
 }

@@ -5,7 +5,7 @@ import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { transpose } from '../../tensor/view.js'
 import { castTo, cloneOf, contiguousOf } from '../support/copy.js'
-import { checkOutType, deliver } from '../support/deliver.js'
+import { checkOutType, writeOut } from '../support/write-out.js'
 import { linesAlong } from '../support/reduce.js'
 import { complexFold, onPairs } from './complex-functions.js'
 
@@ -54,8 +54,8 @@ function accumulate(op: 'sum' | 'prod', self: Tensor, dim: number, dtype: DType 
   const type = dtype ?? out?.type ?? (isIntegral(self.type, true) ? DType.int64 : self.type)
   if (type === DType.bool) throw new PtliteError('INVALID_DTYPE', `cum${op}: a running result cannot be bool`)
   if (out !== undefined) checkOutType(out, type, `cum${op}`)
-  if (isComplex(type)) return deliver(complexScan(op, castTo(self, type), dim), out)
-  return deliver(scan(op, isFloating(type) ? self : castTo(self, type), dim, type).values, out)
+  if (isComplex(type)) return writeOut(complexScan(op, castTo(self, type), dim), out)
+  return writeOut(scan(op, isFloating(type) ? self : castTo(self, type), dim, type).values, out)
 }
 
 /** torch.cumsum: integers and bool are summed in int64 unless a dtype is given. */

@@ -8,7 +8,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { narrow, transpose } from '../../tensor/view.js'
 import { byColumns, columnStrides } from '../support/columns.js'
 import { castTo, contiguousCopy, contiguousOf, copyInto, laidOut } from '../support/copy.js'
-import { deliverAllExact, type Outs } from '../support/deliver.js'
+import { writeOutsExact, type Outs } from '../support/write-out.js'
 import { zerosOf } from '../support/make.js'
 import { checkAnyMatrices } from './factor/complex-matrix.js'
 import { _conj_physical } from './float-parts.js'
@@ -44,7 +44,7 @@ export function linalg_qr(a: Tensor, mode: string, ...outs: Outs): [Tensor, Tens
   const q = zerosOf([...batch, rows, width], workingType(a))
   if (rows > 0) kernels.householder_qr({ complex: flagOf(a), batch: numelOf(batch), rows, cols, q_cols: width, a: r.address, q: q.address })
   const kept = mode === 'complete' ? r : narrow(r, -2, 0, least)
-  return deliverAllExact(
+  return writeOutsExact(
     [mode === 'r' ? empty([0], a.type) : byColumns(castTo(q, a.type)), byColumns(castTo(contiguousCopy(kept), a.type))],
     outs,
     'linalg_qr',
@@ -70,7 +70,7 @@ export function _linalg_eigh(a: Tensor, uplo: string, vectors: boolean, ...outs:
       values: values.address,
       vectors: columns.address,
     })
-  return deliverAllExact(
+  return writeOutsExact(
     [castTo(values, realOf(a.type)), vectors ? byColumns(castTo(columns, a.type)) : empty([0], a.type)],
     outs,
     'linalg_eigh',
@@ -112,7 +112,7 @@ export function _linalg_svd(a: Tensor, full: boolean, vectors: boolean, _driver:
     })
   }
   const s = castTo(values, realOf(a.type))
-  const given = (u: Tensor, vh: Tensor): [Tensor, Tensor, Tensor] => deliverAllExact([u, s, vh], outs, 'linalg_svd')
+  const given = (u: Tensor, vh: Tensor): [Tensor, Tensor, Tensor] => writeOutsExact([u, s, vh], outs, 'linalg_svd')
   if (!vectors) return given(empty([0], a.type), empty([0], a.type))
   const kept = (t: Tensor): Tensor => byColumns(castTo(t, a.type))
   // copies in rows are columns when seen the other way round
@@ -140,5 +140,5 @@ export function linalg_lu_factor_ex(a: Tensor, pivot: boolean, checkErrors: bool
     })
   }
   check(!checkErrors || !readInts(info).some((i) => i !== 0), () => 'linalg_lu_factor: expected regular matrices, found a singular one')
-  return deliverAllExact([byColumns(castTo(factors, a.type)), pivots, info], outs, 'linalg_lu_factor')
+  return writeOutsExact([byColumns(castTo(factors, a.type)), pivots, info], outs, 'linalg_lu_factor')
 }

@@ -99,10 +99,10 @@ export const roi_align: CPU['roi_align'] = (input, rois, scale, height, width, s
 }
 
 /** More samples of a bin than there are pixels in any image. */
-const MOST_SAMPLES = 2 ** 15
+const MAX_SAMPLES = 2 ** 15
 
 function samples(ratio: number): number {
-  check(ratio <= MOST_SAMPLES, () => `expected at most ${MOST_SAMPLES} samples for a bin, found ${ratio}`)
+  check(ratio <= MAX_SAMPLES, () => `expected at most ${MAX_SAMPLES} samples for a bin, found ${ratio}`)
   return Math.max(ratio, 0)
 }
 

@@ -4,7 +4,7 @@ import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
-import { lastingDerived } from '../support/lasting.js'
+import { keptDerived } from '../support/kept-derived.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
 /**
@@ -60,7 +60,7 @@ export function _dyn_quant_matmul_4bit(input: Tensor, packed: Tensor, group: num
   if (out.numel === 0) return out
   const numbers = castTo(viewOf(packed, [packed.numel - bytes], packed.strides, packed.offset + bytes * packed.strides[0]!), DType.float32)
   const epilogue = contiguousOf(numbers)
-  const weights = lastingDerived(packed, `int4:${bytes}`, bytes, (address) => {
+  const weights = keptDerived(packed, `int4:${bytes}`, bytes, (address) => {
     writeBytes(address, viewOf(packed, [bytes], packed.strides))
   })
   kernels.dynamic_int4_mm({

@@ -4,7 +4,7 @@ import { shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { checkAnyMatrices, ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
 import { byColumns } from '../support/columns.js'
-import { deliver, deliverAll, type Outs } from '../support/deliver.js'
+import { writeOut, writeOuts, type Outs } from '../support/write-out.js'
 import { type Schur, schur } from './factor/schur.js'
 
 /** Eigenvalues of square matrices, real or complex, computed in float64. */
@@ -168,7 +168,7 @@ export function linalg_eig(self: Tensor, ...outs: Outs): [Tensor, Tensor] {
   const type = resultType(self)
   const values = tensorOfMatrices(pairs.map(([v]) => v), self.shape.slice(0, -1), type) // prettier-ignore
   const vectors = tensorOfMatrices(pairs.map(([, v]) => v), self.shape, type) // prettier-ignore
-  return deliverAll([values, byColumns(vectors)], outs)
+  return writeOuts([values, byColumns(vectors)], outs)
 }
 
 /** The eigenvalues alone (torch.linalg.eigvals). */
@@ -179,5 +179,5 @@ export function linalg_eigvals(self: Tensor, out?: Tensor): Tensor {
     balance(a)
     return eigenvalues(schur(a, isReal, false), factor)
   })
-  return deliver(tensorOfMatrices(values, self.shape.slice(0, -1), resultType(self)), out)
+  return writeOut(tensorOfMatrices(values, self.shape.slice(0, -1), resultType(self)), out)
 }

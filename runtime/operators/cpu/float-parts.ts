@@ -7,7 +7,7 @@ import { emptyLike } from '../../tensor/iterator.js'
 import { Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { cloneOf, laidOutLike } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { asking, askingEither, copied, keeping, rounding } from './support/unary.js'
 import { abs_out, neg_out, round_out } from './unary.js'
@@ -20,7 +20,7 @@ export const sign_out = keeping('sign', UnaryOp.sign, true)
 export function sgn_out(self: Tensor, out?: Tensor): Tensor {
   if (!isComplex(self.type)) return sign_out(self, out)
   const size = abs_out(self)
-  return deliver(div_out(self, maximum_out(size, eq_out(size, 0))), out)
+  return writeOut(div_out(self, maximum_out(size, eq_out(size, 0))), out)
 }
 
 export const floor_out = rounding('floor', UnaryOp.floor)

@@ -3,7 +3,7 @@ import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import { numelOf, shapeText } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { deliverAllExact, type Outs } from '../support/deliver.js'
+import { writeOutsExact, type Outs } from '../support/write-out.js'
 
 /** Max pooling over windows at random places (Graham 2014, "Fractional Max-Pooling"). */
 
@@ -106,11 +106,11 @@ function pool(operator: string, self: Tensor, window: readonly number[], output:
 /** torch.nn.functional.fractional_max_pool2d with its random samples [n, c, 2]: values, and positions in their planes. */
 export function fractional_max_pool2d(self: Tensor, window: number[], size: number[], samples: Tensor, ...outs: Outs): [Tensor, Tensor] {
   const operator = 'fractional_max_pool2d'
-  return deliverAllExact(pool(operator, self, window, size, samples), outs, operator)
+  return writeOutsExact(pool(operator, self, window, size, samples), outs, operator)
 }
 
 /** torch.nn.functional.fractional_max_pool3d with its random samples [n, c, 3]: values, and positions in their volumes. */
 export function fractional_max_pool3d(self: Tensor, window: number[], size: number[], samples: Tensor, ...outs: Outs): [Tensor, Tensor] {
   const operator = 'fractional_max_pool3d'
-  return deliverAllExact(pool(operator, self, window, size, samples), outs, operator)
+  return writeOutsExact(pool(operator, self, window, size, samples), outs, operator)
 }

@@ -2,7 +2,7 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, laidOutInFormatOf } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { checkReal, computeType, dense, denseAddress } from '../support/real.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { checkChannels, checkParameterTypes, innerOf, parameterType } from './support/batch-norm.js'
@@ -62,5 +62,5 @@ export const group_norm: CPU['group_norm'] = (input, numGroups, weight, bias, ep
 export const native_group_norm: CPU['native_group_norm'] = (input, weight, bias, n, c, hxw, group, eps, out0, out1, out2) => {
   const [result, mean, rstd] = groupNorm('native_group_norm', input, weight, bias, n, c, hxw, group, eps, true)
   const type = parameterType(input, weight)
-  return [deliver(result, out0), deliver(castTo(mean!, type), out1), deliver(castTo(rstd!, type), out2)]
+  return [writeOut(result, out0), writeOut(castTo(mean!, type), out1), writeOut(castTo(rstd!, type), out2)]
 }

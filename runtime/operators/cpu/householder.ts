@@ -4,7 +4,7 @@ import type { Tensor } from '../../tensor/tensor.js'
 import { unsqueeze } from '../../tensor/view.js'
 import { checkAnyMatrices, ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
 import { byColumns } from '../support/columns.js'
-import { deliver, deliverAll, deliverExact, type Outs } from '../support/deliver.js'
+import { writeOut, writeOuts, writeOutExact, type Outs } from '../support/write-out.js'
 import { checkSameType } from '../support/product.js'
 import { makeReflector, type Reflector, reflectRows } from './factor/reflector.js'
 
@@ -27,7 +27,7 @@ export function geqrf(self: Tensor, ...outs: Outs): [Tensor, Tensor] {
     return tau
   })
   const batch = self.shape.slice(0, -2)
-  return deliverAll(
+  return writeOuts(
     [byColumns(tensorOfMatrices(matrices, self.shape, self.type)), tensorOfMatrices(factors, [...batch, steps], self.type)],
     outs,
   )
@@ -59,7 +59,7 @@ export function linalg_householder_product(input: Tensor, tau: Tensor, out?: Ten
     for (const h of reflectorsOf(a, factors[b]!).reverse()) reflectRows(h, q, 0, false)
     return q
   })
-  return deliver(byColumns(tensorOfMatrices(products, input.shape, input.type)), out)
+  return writeOut(byColumns(tensorOfMatrices(products, input.shape, input.type)), out)
 }
 
 export { linalg_householder_product as orgqr }
@@ -87,5 +87,5 @@ export function ormqr(self: Tensor, tau: Tensor, other: Tensor, left: boolean, t
     for (const h of adjoint ? list : list.reverse()) reflectRows(h, m, 0, adjoint)
     return left ? m : m.adjoint()
   })
-  return deliverExact(byColumns(tensorOfMatrices(products, other.shape, other.type)), out, 'ormqr')
+  return writeOutExact(byColumns(tensorOfMatrices(products, other.shape, other.type)), out, 'ormqr')
 }

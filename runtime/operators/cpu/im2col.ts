@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { holdsComplex, isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import { onParts } from './complex-functions.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
@@ -59,7 +59,7 @@ function frameOf(image: Tensor, columns: Tensor, planes: number, size: readonly 
 /** torch.nn.functional.unfold: the elements under each window of (N x) C x H x W as columns. */
 export function im2col(self: Tensor, kernel: number[], dilation: number[], padding: number[], stride: number[], out?: Tensor): Tensor {
   if (holdsComplex(self)) {
-    return deliverExact(
+    return writeOutExact(
       onParts(self, (part) => im2col(part, kernel, dilation, padding, stride)),
       out,
       'im2col',
@@ -78,13 +78,13 @@ export function im2col(self: Tensor, kernel: number[], dilation: number[], paddi
   const columns = empty([...(batched ? [self.shape[0]!] : []), rows, counts[0] * counts[1]], self.type)
   const planes = (batched ? self.shape[0]! : 1) * channels
   if (columns.numel > 0) kernels.windows_to_columns(frameOf(contiguousOf(self), columns, planes, size, counts, w))
-  return deliverExact(columns, out, 'im2col')
+  return writeOutExact(columns, out, 'im2col')
 }
 
 /** torch.nn.functional.fold: the sum of the columns' elements where their windows lie in an image of `outputSize`. */
 export const col2im: CPU['col2im'] = (self, outputSize, kernel, dilation, padding, stride, out) => {
   if (holdsComplex(self)) {
-    return deliverExact(
+    return writeOutExact(
       onParts(self, (part) => col2im(part, outputSize, kernel, dilation, padding, stride)),
       out,
       'col2im',
@@ -110,5 +110,5 @@ export const col2im: CPU['col2im'] = (self, outputSize, kernel, dilation, paddin
   const image = empty([...(batched ? [self.shape[0]!] : []), channels, ...outputSize], self.type)
   const planes = (batched ? self.shape[0]! : 1) * channels
   if (image.numel > 0) kernels.columns_to_windows(frameOf(image, contiguousOf(self), planes, outputSize, counts, w))
-  return deliverExact(image, out, 'col2im')
+  return writeOutExact(image, out, 'col2im')
 }

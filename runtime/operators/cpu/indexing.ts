@@ -5,7 +5,7 @@ import { DType } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/observe.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import { alongDim, checkIndexType, getIndexed } from './support/index-walk.js'
 import { expandTo } from '../support/make.js'
 
@@ -16,7 +16,7 @@ export function gather(self: Tensor, dim: number, index: Tensor, _sparseGrad: bo
   if (index.numel > 0) checkGatherShape(self, along, index)
   const result = empty([...index.shape], self.type, self.quant)
   getIndexed(result, self, alongDim(self, along, index, result.strides), false)
-  return deliverExact(result, out, 'gather')
+  return writeOutExact(result, out, 'gather')
 }
 
 function checkGatherShape(self: Tensor, dim: number, index: Tensor): void {

@@ -7,7 +7,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { bunchKaufman, solveBlock } from './factor/bunch-kaufman.js'
 import { checkAnyMatrices, type ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
 import { byColumns } from '../support/columns.js'
-import { deliverAllExact, deliverExact, type Outs } from '../support/deliver.js'
+import { writeOutsExact, writeOutExact, type Outs } from '../support/write-out.js'
 import { expandTo } from '../support/make.js'
 import { checkSameType } from '../support/product.js'
 import { _linalg_check_errors } from './solve-info.js'
@@ -37,13 +37,13 @@ function factor(operator: string, self: Tensor, hermitian: boolean, checkErrors:
 
 /** L below the diagonal and D in one matrix, LAPACK's pivots (negative for blocks of two), and the first zero pivot per matrix or 0. */
 export function linalg_ldl_factor_ex(self: Tensor, hermitian: boolean, checkErrors: boolean, ...outs: Outs): [Tensor, Tensor, Tensor] {
-  return deliverAllExact(factor('linalg_ldl_factor_ex', self, hermitian, checkErrors), outs, 'linalg_ldl_factor_ex')
+  return writeOutsExact(factor('linalg_ldl_factor_ex', self, hermitian, checkErrors), outs, 'linalg_ldl_factor_ex')
 }
 
 /** As linalg_ldl_factor_ex; singular matrices throw. */
 export function linalg_ldl_factor(self: Tensor, hermitian: boolean, ...outs: Outs): [Tensor, Tensor] {
   const [factors, pivots] = factor('linalg_ldl_factor', self, hermitian, true)
-  return deliverAllExact([factors, pivots], outs, 'linalg_ldl_factor')
+  return writeOutsExact([factors, pivots], outs, 'linalg_ldl_factor')
 }
 
 /** b[row] -= sum over `from` of l[i][column] b[i], conjugated where `adjoint`. */
@@ -137,5 +137,5 @@ export function linalg_ldl_solve(factors: Tensor, pivots: Tensor, b: Tensor, her
   const matrices = readMatrices(expandTo(factors, [...batch, n, n]))
   const solutions = readMatrices(expandTo(b, shape))
   solutions.forEach((x, i) => solve(matrices[i]!, rows.slice(i * n, (i + 1) * n), x, hermitian && isComplex(factors.type)))
-  return deliverExact(byColumns(tensorOfMatrices(solutions, shape, factors.type)), out, operator)
+  return writeOutExact(byColumns(tensorOfMatrices(solutions, shape, factors.type)), out, operator)
 }

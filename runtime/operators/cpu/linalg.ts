@@ -7,7 +7,7 @@ import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { narrow } from '../../tensor/view.js'
 import { byColumns } from '../support/columns.js'
 import { castTo, contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
-import { deliver, deliverAllExact } from '../support/deliver.js'
+import { writeOut, writeOutsExact } from '../support/write-out.js'
 import { computeType, dense } from '../support/real.js'
 import { checkProductType, checkSameType } from '../support/product.js'
 import { mul_out, sub_out } from './binary.js'
@@ -73,7 +73,7 @@ function solve(a: Tensor, b: Tensor): Tensor {
 /** torch.linalg.inv. Throws INVALID_ARGUMENT for singular matrices. */
 export function linalg_inv(a: Tensor, out?: Tensor): Tensor {
   checkSquare('linalg_inv', a)
-  return deliver(byColumns(solve(a, identity(a.shape, a.type))), out)
+  return writeOut(byColumns(solve(a, identity(a.shape, a.type))), out)
 }
 
 /** torch.linalg.solve: x with a x = b, or x a = b where `left` is false. b may hold vectors. */
@@ -90,8 +90,8 @@ export function linalg_solve(a: Tensor, b: Tensor, left: boolean, out?: Tensor):
   check(right.shape[right.dim - 2] === n, () => `${operator}: shapes ${text(a)} and ${text(b)} do not fit together`)
   const batch = broadcastShapes(batchOf(matrix), batchOf(right))
   const x = solve(expanded(matrix, [...batch, n, n]), expanded(right, [...batch, n, right.shape[right.dim - 1]!]))
-  if (vector) return deliver(viewOf(x, x.shape.slice(0, -1), x.strides.slice(0, -1)), out)
-  return deliver(left ? byColumns(x) : contiguousOf(transposed(x)), out)
+  if (vector) return writeOut(viewOf(x, x.shape.slice(0, -1), x.strides.slice(0, -1)), out)
+  return writeOut(left ? byColumns(x) : contiguousOf(transposed(x)), out)
 }
 
 /** Cholesky factor: lower triangular, or upper. Throws INVALID_ARGUMENT unless positive definite. */
@@ -101,7 +101,7 @@ export function linalg_cholesky(self: Tensor, upper: boolean, out?: Tensor): Ten
   if (factor.numel > 0) {
     kernels.linalg_cholesky({ element: self.type, upper: upper ? 1 : 0, batch: numelOf(batchOf(self)), n, a: factor.address })
   }
-  return deliver(byColumns(factor), out)
+  return writeOut(byColumns(factor), out)
 }
 
 /** torch.cholesky, the older name. */
@@ -130,13 +130,13 @@ function determinants(operator: string, a: Tensor): { det: Tensor; sign: Tensor;
 
 /** Determinants of square matrices. */
 export function linalg_det(a: Tensor, out?: Tensor): Tensor {
-  return deliver(determinants('linalg_det', a).det, out)
+  return writeOut(determinants('linalg_det', a).det, out)
 }
 
 /** Signs of the determinants and logarithms of their absolute values. */
 export function linalg_slogdet(a: Tensor, outSign?: Tensor, outLogabs?: Tensor): [Tensor, Tensor] {
   const { sign, logabs } = determinants('linalg_slogdet', a)
-  return [deliver(sign, outSign), deliver(logabs, outLogabs)]
+  return [writeOut(sign, outSign), writeOut(logabs, outLogabs)]
 }
 
 function solveTriangular(operator: string, a: Tensor, b: Tensor, upper: boolean, unit: boolean): Tensor {
@@ -166,22 +166,22 @@ function solveTriangular(operator: string, a: Tensor, b: Tensor, upper: boolean,
 export const linalg_solve_triangular: CPU['linalg_solve_triangular'] = (self, b, upper, left, unitriangular, out) => {
   const operator = 'linalg_solve_triangular'
   check(self.dim >= 2 && b.dim >= 2, () => `${operator}: expected matrices, found shapes ${text(self)} and ${text(b)}`)
-  if (left) return deliver(byColumns(solveTriangular(operator, self, b, upper, unitriangular)), out)
-  return deliver(transposed(solveTriangular(operator, transposed(self), transposed(b), !upper, unitriangular)), out)
+  if (left) return writeOut(byColumns(solveTriangular(operator, self, b, upper, unitriangular)), out)
+  return writeOut(transposed(solveTriangular(operator, transposed(self), transposed(b), !upper, unitriangular)), out)
 }
 
 /** x with a x = self (a transposed where asked), and a copy of a. */
 export const triangular_solve: CPU['triangular_solve'] = (self, a, upper, transpose, unitriangular, ...outs) => {
   check(self.dim >= 2 && a.dim >= 2, () => `triangular_solve: expected matrices, found shapes ${text(self)} and ${text(a)}`)
   const x = solveTriangular('triangular_solve', transpose ? transposed(a) : a, self, upper !== transpose, unitriangular)
-  return deliverAllExact([byColumns(x), byColumns(contiguousCopy(a))], outs, 'triangular_solve')
+  return writeOutsExact([byColumns(x), byColumns(contiguousCopy(a))], outs, 'triangular_solve')
 }
 
 /** x with a x = self, where input2 is the Cholesky factor of a. */
 export function cholesky_solve(self: Tensor, input2: Tensor, upper: boolean, out?: Tensor): Tensor {
   const lower = upper ? adjoint(input2) : input2
   const half = solveTriangular('cholesky_solve', lower, self, false, false)
-  return deliver(byColumns(solveTriangular('cholesky_solve', adjoint(lower), half, true, false)), out)
+  return writeOut(byColumns(solveTriangular('cholesky_solve', adjoint(lower), half, true, false)), out)
 }
 
 /** The name that PyTorch gives its part for matrices of one batch shape. */
@@ -208,7 +208,7 @@ export function linalg_cross(self: Tensor, other: Tensor, dim: number, out?: Ten
     () => `${operator}: expected size 3 in dimension ${dim}, found shapes ${text(self)} and ${text(other)}`,
   )
   const shape = broadcastShapes(self.shape, other.shape)
-  if (isComplex(self.type)) return deliver(complexCross(expanded(self, shape), expanded(other, shape), at), out)
+  if (isComplex(self.type)) return writeOut(complexCross(expanded(self, shape), expanded(other, shape), at), out)
   const inner = computeType(self.type)
   const result = empty(shape, inner)
   const a = dense(expanded(self, shape), inner)
@@ -216,7 +216,7 @@ export function linalg_cross(self: Tensor, other: Tensor, dim: number, out?: Ten
   const outer = numelOf(shape.slice(0, at))
   const across = numelOf(shape.slice(at + 1))
   kernels.cross({ dtype: inner, outer, inner: across, a: a.address, b: b.address, output: result.address })
-  return deliver(castTo(result, self.type), out)
+  return writeOut(castTo(result, self.type), out)
 }
 
 /** a2 b3 - a3 b2 and so on, for a first, second and third part along `dim`. */

@@ -3,7 +3,7 @@ import { DType, isComplex, isIntegral } from '../../tensor/dtype.js'
 import { anyComplex, type Operand, promotePair } from '../../tensor/promote.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { complexTruth } from './complex-arithmetic.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { denseTruth, type TruthName } from './support/truth.js'
 
@@ -13,7 +13,7 @@ const UnaryOp = kernels.UnaryOp
 /** Truth of elements (anything but 0), whatever their dtypes; bool results. */
 function logical(name: string, op: number, truth: TruthName): (self: Tensor, other: Tensor, out?: Tensor) => Tensor {
   return (a, b, out) => {
-    if (out !== undefined && isComplex(out.type)) return deliver(logical(name, op, truth)(a, b), out)
+    if (out !== undefined && isComplex(out.type)) return writeOut(logical(name, op, truth)(a, b), out)
     const [self, other] = anyComplex(a, b) ? [complexTruth(a), complexTruth(b)] : [a, b]
     checkPlain(name, self)
     checkPlain(name, other)
@@ -26,7 +26,7 @@ export const logical_or_out = logical('logical_or', BinaryOp.logical_or, 'or')
 export const logical_xor_out = logical('logical_xor', BinaryOp.logical_xor, 'xor')
 
 export function logical_not_out(given: Tensor, out?: Tensor): Tensor {
-  if (out !== undefined && isComplex(out.type)) return deliver(logical_not_out(given), out)
+  if (out !== undefined && isComplex(out.type)) return writeOut(logical_not_out(given), out)
   const self = complexTruth(given)
   checkPlain('logical_not', self)
   return denseTruth('not', self, null, out) ?? runUnary(kernels.unary, UnaryOp.logical_not, self, DType.bool, computeFor(self.type), out)

@@ -6,7 +6,7 @@ import { scalarToNumber } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
-import { deliver, deliverAllExact } from '../support/deliver.js'
+import { writeOut, writeOutsExact } from '../support/write-out.js'
 import { listOf, zerosOf } from '../support/make.js'
 import { Reduction, reduceLoss } from '../support/loss.js'
 import type { CPU } from '../support/generated/interfaces.js'
@@ -85,12 +85,12 @@ function checkList(self: Tensor, target: Tensor): Dims {
 export const nll_loss_forward: CPU['nll_loss_forward'] = (self, target, weight, reduction, ignoreIndex, ...outs) => {
   const dims = checkList(self, target)
   const picked = pick('nll_loss', self, target, weight, ignoreIndex, reduction === Reduction.none && self.dim === 2, dims)
-  return deliverAllExact(forward(picked, reduction), outs, 'nll_loss')
+  return writeOutsExact(forward(picked, reduction), outs, 'nll_loss')
 }
 
 /** torch.nll_loss on (N x) C log-probabilities. */
 export const nll_loss: CPU['nll_loss'] = (self, target, weight, reduction, ignoreIndex, out) =>
-  deliver(nll_loss_forward(self, target, weight, reduction, ignoreIndex)[0], out)
+  writeOut(nll_loss_forward(self, target, weight, reduction, ignoreIndex)[0], out)
 
 export const nll_loss2d_forward: CPU['nll_loss2d_forward'] = (self, target, weight, reduction, ignoreIndex, ...outs) => {
   check(self.dim === 4 && target.dim === 3, () => `nll_loss2d: expected 4 dimensions and targets of 3, found ${self.dim} and ${target.dim}`)
@@ -101,11 +101,11 @@ export const nll_loss2d_forward: CPU['nll_loss2d_forward'] = (self, target, weig
   )
   const dims = { batch, classes, positions: height * width }
   const picked = pick('nll_loss2d', self, target, weight, ignoreIndex, reduction === Reduction.none, dims)
-  return deliverAllExact(forward(picked, reduction), outs, 'nll_loss2d')
+  return writeOutsExact(forward(picked, reduction), outs, 'nll_loss2d')
 }
 
 export const nll_loss2d: CPU['nll_loss2d'] = (self, target, weight, reduction, ignoreIndex, out) =>
-  deliver(nll_loss2d_forward(self, target, weight, reduction, ignoreIndex)[0], out)
+  writeOut(nll_loss2d_forward(self, target, weight, reduction, ignoreIndex)[0], out)
 
 /** torch.nn.functional.nll_loss on N x C x ... log-probabilities. */
 export function nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | null, reduction: number, ignoreIndex: number): Tensor {

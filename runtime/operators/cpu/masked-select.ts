@@ -6,7 +6,7 @@ import { checkOverlap } from '../../tensor/out.js'
 import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
 import { empty, emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf, copyInto } from '../support/copy.js'
-import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
+import { checkOutType, writeOut, writeOutExact } from '../support/write-out.js'
 import { checkIndexType, getIndexed, indexSelect } from './support/index-walk.js'
 import { expandTo, filled } from '../support/make.js'
 import { complexTruth } from './complex-arithmetic.js'
@@ -19,7 +19,7 @@ export function index_select(self: Tensor, dim: number, index: Tensor, out?: Ten
   checkIndexType(index, 'index_select', EITHER)
   check(index.dim <= 1, () => `index_select: expected an index of one dimension, found ${index.dim}`)
   const along = wrapDim(dim, self.dim)
-  return deliverExact(indexSelect(self, along, index), out, 'index_select')
+  return writeOutExact(indexSelect(self, along, index), out, 'index_select')
 }
 
 /** torch.take: elements of the flattened tensor. */
@@ -30,7 +30,7 @@ export function take(self: Tensor, index: Tensor, out?: Tensor): Tensor {
   const result = empty([...index.shape], self.type, self.quant)
   const operand = { index, strides: index.strides, limit: flat.numel, step: 1 }
   getIndexed(result, flat, { shape: index.shape, indexed: index.shape.map(() => 0), plain: result.strides, indices: [operand] }, true)
-  return deliverExact(result, out, 'take')
+  return writeOutExact(result, out, 'take')
 }
 
 /** torch.nonzero: one row of coordinates for each element that is not zero. Those of a dimension lie together. */
@@ -43,7 +43,7 @@ export function nonzero(given: Tensor, out?: Tensor): Tensor {
   const found = kernels.nonzero({ ...frame, rows: 0, out: 0 })
   const result = emptyStrided([found, self.dim], [1, self.dim === 0 ? 1 : found], DType.int64)
   if (result.numel > 0) kernels.nonzero({ ...frame, rows: found, out: result.address })
-  return deliver(result, out)
+  return writeOut(result, out)
 }
 
 /** torch.nonzero_static: the first `size` rows of nonzero, rows of `fill` where there are fewer. */
@@ -55,7 +55,7 @@ export function nonzero_static(self: Tensor, size: number, fill: number, out?: T
   const result = filled([size, self.dim], DType.int64, fill)
   const kept = [found, self.dim]
   copyInto(viewOf(result, kept, result.strides), viewOf(rows, kept, rows.strides))
-  return deliver(result, out)
+  return writeOut(result, out)
 }
 
 function checkMask(mask: Tensor, operator: string): void {
@@ -74,7 +74,7 @@ export function masked_select(self: Tensor, mask: Tensor, out?: Tensor): Tensor 
   const found = kernels.masked_pack({ ...frame, out: 0 })
   const result = empty([found], self.type, self.quant)
   if (found > 0) kernels.masked_pack({ ...frame, out: result.address })
-  return deliverExact(result, out, 'masked_select')
+  return writeOutExact(result, out, 'masked_select')
 }
 
 /** self[mask] = the elements of `source` one after the other, in place; the mask is broadcast. */
@@ -109,12 +109,12 @@ export function take_along_dim(self: Tensor, indices: Tensor, dim: number | null
   if (dim === null) {
     const flat = contiguousOf(self)
     const index = contiguousOf(indices)
-    return deliverExact(takeAlong(viewOf(flat, [flat.numel], [1]), 0, viewOf(index, [index.numel], [1])), out, 'take_along_dim')
+    return writeOutExact(takeAlong(viewOf(flat, [flat.numel], [1]), 0, viewOf(index, [index.numel], [1])), out, 'take_along_dim')
   }
   check(self.dim === indices.dim, () => `take_along_dim: expected indices of ${self.dim} dimensions, found ${indices.dim}`)
   const along = wrapDim(dim, self.dim)
   const one = (t: Tensor): number[] => t.shape.map((n, d) => (d === along ? 1 : n))
   const common = broadcastShapes(one(self), one(indices))
   const as = (t: Tensor): Tensor => expandTo(t, common.map((n, d) => (d === along ? t.shape[d]! : n))) // prettier-ignore
-  return deliverExact(takeAlong(as(self), along, as(indices)), out, 'take_along_dim')
+  return writeOutExact(takeAlong(as(self), along, as(indices)), out, 'take_along_dim')
 }

@@ -4,7 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { PackSide, packedWeight } from '../support/packed-weight.js'
 import type { PostFields } from '../../shapes/post-ops.js'
 import { roundedLinear, roundedWeight } from '../support/rounded-weight.js'
@@ -19,7 +19,7 @@ export function checkRank(operator: string, name: string, t: Tensor, rank: numbe
 
 /** [m, k] x [k, n]. */
 export function mm(self: Tensor, mat2: Tensor, out?: Tensor): Tensor {
-  if (self.isSparse || mat2.isSparse) return deliver(sparseProduct('mm', self, mat2), out)
+  if (self.isSparse || mat2.isSparse) return writeOut(sparseProduct('mm', self, mat2), out)
   checkRank('mm', 'self', self, 2)
   checkRank('mm', 'mat2', mat2, 2)
   checkInner('mm', self, mat2, self.shape[1] === mat2.shape[0])
@@ -42,7 +42,7 @@ export function bmm(self: Tensor, mat2: Tensor, out?: Tensor): Tensor {
 
 /** Product of tensors of 1 or more dimensions: the last two are matrices, those before are broadcast. */
 export function matmul(self: Tensor, other: Tensor, out?: Tensor): Tensor {
-  if (self.isSparse || other.isSparse) return deliver(sparseMatmul('matmul', self, other), out)
+  if (self.isSparse || other.isSparse) return writeOut(sparseMatmul('matmul', self, other), out)
   return scaledMatmul(self, other, 1, out)
 }
 
@@ -64,7 +64,7 @@ export function takesLinear(input: Tensor, weight: Tensor, bias: Tensor | null):
 /** x weight^T + bias over the last dimension: one kernel call in the usual case. */
 export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?: Tensor): Tensor {
   if (out === undefined && takesLinear(input, weight, bias)) return clampedLinear(input, weight, bias, false, 0, 0)
-  if (isSparse(weight)) return deliver(sparseLinear(input, weight, bias), out)
+  if (isSparse(weight)) return writeOut(sparseLinear(input, weight, bias), out)
   check(weight.dim === 1 || weight.dim === 2, () => `linear: expected a weight with 1 or 2 dimensions, found shape ${shapeText(weight)}`)
   check(input.dim > 0, () => 'linear: expected an input with 1 or more dimensions')
   checkInner('linear', input, weight, input.shape[input.dim - 1] === weight.shape[weight.dim - 1])
@@ -89,7 +89,7 @@ export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?:
   const n = b.shape[1]!
   const source = broadcastTo(bias, shape)
   const added = contiguousOf(source)
-  return deliver(
+  return writeOut(
     viewOf(product('linear', [m, n], matrix, b, 1, { source: viewOf(added, [m, n], [n, 1]), beta: 1 }), shape, contiguousStrides(shape)),
     out,
   )

@@ -5,7 +5,7 @@ import { type AnyScalar, Complex, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { checkSameType, factorOf, product } from '../support/product.js'
 import { asColumn, asRow, checkInner, shapeText } from '../support/matmul.js'
 import { sparseSum } from './sparse-matmul.js'
@@ -32,7 +32,7 @@ function affineProduct(
   if (alpha instanceof Complex || beta instanceof Complex) {
     const plain = product(operator, shape, a, b, 1, null)
     const isZero = !(beta instanceof Complex) && scalarToNumber(beta) === 0
-    return isZero ? mul_out(plain, alpha, out) : deliver(add_out(mul_out(self, beta), plain, alpha), out)
+    return isZero ? mul_out(plain, alpha, out) : writeOut(add_out(mul_out(self, beta), plain, alpha), out)
   }
   const addend = { source: self, beta: factorOf(beta, self.type) }
   const factor = factorOf(alpha, self.type)
@@ -133,5 +133,5 @@ export function addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: AnyScalar, 
   )
   if (target !== undefined) return target
   check(out !== self || sameShape(self.shape, shape), () => `addr_: expected self of shape [${shape.join(', ')}], found ${shapeText(self)}`)
-  return deliver(castTo(result, type), out)
+  return writeOut(castTo(result, type), out)
 }

@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { checkReal, computeType, dense, denseAddress } from '../support/real.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { native_batch_norm } from './batch-statistics.js'
@@ -75,5 +75,5 @@ export const layer_norm: CPU['layer_norm'] = (input, normalizedShape, weight, bi
 export const native_layer_norm: CPU['native_layer_norm'] = (input, normalizedShape, weight, bias, eps, out0, out1, out2) => {
   const [result, mean, rstd] = layerNorm('native_layer_norm', input, normalizedShape, weight, bias, eps, true)
   const type = parameterType(input, weight)
-  return [deliver(result, out0), deliver(castTo(mean!, type), out1), deliver(castTo(rstd!, type), out2)]
+  return [writeOut(result, out0), writeOut(castTo(mean!, type), out1), writeOut(castTo(rstd!, type), out2)]
 }

@@ -27,14 +27,14 @@ export function _choose_qparams_per_tensor(x: Tensor, reduceRange: boolean): [nu
 }
 
 /** Most steps of a search for bounds. */
-const MOST_BINS = 2 ** 16
+const MAX_BINS = 2 ** 16
 
 /** Bounds, the upper one first, between which the first `count` elements are quantized with little error (torch.choose_qparams_optimized). */
 export function choose_qparams_optimized(input: Tensor, count: number, bins: number, ratio: number, bits: number): [Tensor, Tensor] {
   const what = 'choose_qparams_optimized'
   if (input.type !== DType.float32) throw new PtliteError('INVALID_DTYPE', `${what}: expected a float32 tensor, found ${input.dtype}`)
   check(count > 0 && count <= input.numel, () => `${what}: expected a count from 1 to ${input.numel}, found ${count}`)
-  check(bins > 0 && bins <= MOST_BINS, () => `${what}: expected 1 to ${MOST_BINS} bins, found ${bins}`)
+  check(bins > 0 && bins <= MAX_BINS, () => `${what}: expected 1 to ${MAX_BINS} bins, found ${bins}`)
   check(bits > 0 && bits < 31, () => `${what}: expected 1 to 30 bits, found ${bits}`)
   const row = (readTensor(input) as Float32Array).subarray(0, count)
   const [min, max] = bestRange(row, rangeOf(row), bins, ratio, 2 ** bits - 1)

@@ -6,7 +6,7 @@ import { type AnyScalar, Float, scalarToNumber } from '../../tensor/scalar.js'
 import { narrow } from '../../tensor/view.js'
 import { empty, isPerChannel, type Tensor } from '../../tensor/tensor.js'
 import { laidOutAsSuggested, laidOutLike } from '../support/copy.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import { anyScalarTensor } from '../support/fill.js'
 
 /** Pads the last dims; `pad` holds before and after of the last dim, then of the one before it, and so on. Callers check how far a mode reaches. */
@@ -68,7 +68,7 @@ export function constant_pad_nd(self: Tensor, pad: number[], value: AnyScalar, o
     () => `pad: expected two numbers for each of at most ${self.dim} dimensions, found ${pad.length}`,
   )
   const padded = padLast('constant', self, pad, value)
-  if (out !== undefined) return deliverExact(padded, out, 'constant_pad_nd')
+  if (out !== undefined) return writeOutExact(padded, out, 'constant_pad_nd')
   const isPart = pad.every((p) => p <= 0)
   const like = isPart ? remaining(self, pad) : self
   return isPart ? laidOutLike(padded, like) : laidOutAsSuggested(padded, like)
@@ -96,13 +96,13 @@ function mirrored(operator: string, self: Tensor, padding: number[], out?: Tenso
     check(p < size, () => `${operator}: expected padding below the size ${size} of its dimension, found ${p}`)
   })
   checkResult(operator, self, padding)
-  return deliverExact(inFormatOf(self, padLast('reflect', self, padding, 0)), out, operator)
+  return writeOutExact(inFormatOf(self, padLast('reflect', self, padding, 0)), out, operator)
 }
 
 function replicated(operator: string, self: Tensor, padding: number[], out?: Tensor): Tensor {
   checkSpatial(operator, self, padding)
   checkResult(operator, self, padding)
-  return deliverExact(inFormatOf(self, padLast('replicate', self, padding, 0)), out, operator)
+  return writeOutExact(inFormatOf(self, padLast('replicate', self, padding, 0)), out, operator)
 }
 
 function checkResult(operator: string, self: Tensor, padding: readonly number[]): void {

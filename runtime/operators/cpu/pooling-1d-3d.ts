@@ -1,4 +1,4 @@
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { adaptiveAverage, adaptiveMax, average, maxPoolNd, maxPoolWithIndices } from './pooling.js'
 
@@ -14,7 +14,7 @@ export const avg_pool1d: CPU['avg_pool1d'] = (self, window, stride, padding, cei
 
 /** torch.avg_pool3d. */
 export const avg_pool3d: CPU['avg_pool3d'] = (self, window, stride, padding, ceilMode, countIncludePad, divisorOverride, out) =>
-  deliverExact(average(3, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool3d')
+  writeOutExact(average(3, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool3d')
 
 /** Pooling to a given size: input [n, c, ...] or [c, ...]. */
 export const adaptive_avg_pool1d = adaptiveAverage(1)

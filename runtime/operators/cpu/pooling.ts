@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { PoolMode } from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { adaptivePool, averagePool, maxPool, poolSettings } from './support/pool.js'
 
@@ -15,7 +15,7 @@ export function maxPoolWithIndices(count: number): CPU['max_pool2d_with_indices'
   const operator = `max_pool${count}d_with_indices`
   return (self, window, stride, padding, dilation, ceil, out, indices) => {
     const [values, where] = maxPool(operator, self, poolSettings(operator, count, window, stride, padding, dilation, ceil), true)
-    return [deliverExact(values, out, operator), deliverExact(where!, indices, operator)]
+    return [writeOutExact(values, out, operator), writeOutExact(where!, indices, operator)]
   }
 }
 export const max_pool2d = maxPoolNd(2)
@@ -49,18 +49,18 @@ export function average(
 
 /** torch.avg_pool2d. */
 export const avg_pool2d: CPU['avg_pool2d'] = (self, window, stride, padding, ceilMode, countIncludePad, divisorOverride, out) =>
-  deliverExact(average(2, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool2d')
+  writeOutExact(average(2, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool2d')
 
 export function adaptiveAverage(count: number): CPU['adaptive_avg_pool2d'] {
   const operator = `adaptive_avg_pool${count}d`
-  return (self, sizes, out) => deliverExact(adaptivePool(operator, count, PoolMode.average, self, sizes, false)[0], out, operator)
+  return (self, sizes, out) => writeOutExact(adaptivePool(operator, count, PoolMode.average, self, sizes, false)[0], out, operator)
 }
 
 export function adaptiveMax(count: number): CPU['adaptive_max_pool2d'] {
   const operator = `adaptive_max_pool${count}d`
   return (self, sizes, out, indices) => {
     const [values, where] = adaptivePool(operator, count, PoolMode.max, self, sizes, true)
-    return [deliverExact(values, out, operator), deliverExact(where!, indices, operator)]
+    return [writeOutExact(values, out, operator), writeOutExact(where!, indices, operator)]
   }
 }
 export const adaptive_avg_pool2d = adaptiveAverage(2)

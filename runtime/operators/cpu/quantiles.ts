@@ -3,7 +3,7 @@ import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import { filled, flattened } from '../support/make.js'
 import { checkNotEmpty } from '../support/reduce.js'
 import type { CPU } from '../support/generated/interfaces.js'
@@ -18,7 +18,7 @@ export const kthvalue: CPU['kthvalue'] = (self, k, dim, keepdim, outValues, outI
   const length = self.dim === 0 ? 1 : self.shape[along]!
   check(k >= 1 && k <= length, () => `kthvalue: expected k from 1 to ${length}, found ${k}`)
   const [values, indices] = selectLines('kth', self, along, { k, keepdim })
-  return [deliverExact(values, outValues, 'kthvalue'), deliverExact(indices, outIndices, 'kthvalue')]
+  return [writeOutExact(values, outValues, 'kthvalue'), writeOutExact(indices, outIndices, 'kthvalue')]
 }
 
 type MedianOp = 'median' | 'nanmedian'
@@ -28,7 +28,7 @@ function medianAlong(op: MedianOp, self: Tensor, dim: number, keepdim: boolean, 
   const along = wrapDim(dim, self.dim)
   checkNotEmpty(self, [along], op)
   const [values, indices] = selectLines(op, self, along, { keepdim })
-  return [deliverExact(values, outValues, op), deliverExact(indices, outIndices, op)]
+  return [writeOutExact(values, outValues, op), writeOutExact(indices, outIndices, op)]
 }
 
 function medianOfAll(op: MedianOp, self: Tensor): Tensor {
@@ -66,5 +66,5 @@ export function mode(self: Tensor, dim: number, keepdim: boolean, outValues?: Te
   const along = wrapDim(dim, self.dim)
   checkNotEmpty(self, [along], 'mode')
   const [values, indices] = selectLines('mode', self, along, { keepdim })
-  return [deliverExact(values, outValues, 'mode'), deliverExact(indices, outIndices, 'mode')]
+  return [writeOutExact(values, outValues, 'mode'), writeOutExact(indices, outIndices, 'mode')]
 }

@@ -5,7 +5,7 @@ import { DType, dtypeName, holdsComplex, isComplex, isFloating, isIntegral } fro
 import { wrapDim } from '../../tensor/shape.js'
 import { become, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, cloneOf } from '../support/copy.js'
-import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
+import { checkOutType, writeOut, writeOutExact } from '../support/write-out.js'
 import { flattened, reshaped } from '../support/make.js'
 import { checkNotEmpty, reduce, reduceArg } from '../support/reduce.js'
 import { complexFold, onPairs } from './complex-functions.js'
@@ -45,8 +45,8 @@ function complexProd(self: Tensor, dim: number | null, keepdim: boolean): Tensor
 export function sum_dim_IntList(self: Tensor, dim: number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
   const type = accumulated(self, dtype, out)
   if (out !== undefined) checkOutType(out, type, 'sum')
-  if (isComplex(type)) return deliver(foldParts('sum', castTo(self, type), dim, keepdim), out)
-  return deliver(reduce('sum', folding(self, type), dim, keepdim, type), out)
+  if (isComplex(type)) return writeOut(foldParts('sum', castTo(self, type), dim, keepdim), out)
+  return writeOut(reduce('sum', folding(self, type), dim, keepdim, type), out)
 }
 
 export function sum(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
@@ -58,17 +58,17 @@ export function nansum(self: Tensor, dim: number[] | null, keepdim: boolean, dty
   if (isIntegral(self.type, true)) return sum_dim_IntList(self, dim, keepdim, dtype, out)
   const type = accumulated(self, dtype, out)
   if (!isFloating(type)) throw new PtliteError('INVALID_DTYPE', `nansum: expected a floating point dtype, found ${dtypeName(type)}`)
-  return deliver(reduce('nansum', folding(self, type), dim, keepdim, type), out)
+  return writeOut(reduce('nansum', folding(self, type), dim, keepdim, type), out)
 }
 
 /** torch.mean over `dim` (null or empty: all dims). The result is floating point. */
 export function mean_dim(self: Tensor, dim: number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
   const type = dtype ?? self.type
-  if (isComplex(type)) return deliver(foldParts('mean', castTo(self, type), dim, keepdim), out)
+  if (isComplex(type)) return writeOut(foldParts('mean', castTo(self, type), dim, keepdim), out)
   if (!isFloating(type)) {
     throw new PtliteError('INVALID_DTYPE', `mean: expected a floating point dtype, found ${dtypeName(type)}`)
   }
-  return deliver(reduce('mean', folding(self, type), dim, keepdim, type), out)
+  return writeOut(reduce('mean', folding(self, type), dim, keepdim, type), out)
 }
 
 export function mean(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
@@ -86,35 +86,35 @@ export function mean_dtype_out(self: Tensor, dtype: DType | null, out: Tensor): 
 
 export function prod(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
   const type = accumulated(self, dtype, out)
-  if (isComplex(type)) return deliver(complexProd(castTo(self, type), null, false), out)
-  return deliver(reduce('prod', folding(self, type), null, false, type), out)
+  if (isComplex(type)) return writeOut(complexProd(castTo(self, type), null, false), out)
+  return writeOut(reduce('prod', folding(self, type), null, false, type), out)
 }
 
 export function prod_dim_int(self: Tensor, dim: number, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
   const type = accumulated(self, dtype, out)
-  if (isComplex(type)) return deliver(complexProd(castTo(self, type), dim, keepdim), out)
-  return deliver(reduce('prod', folding(self, type), [dim], keepdim, type), out)
+  if (isComplex(type)) return writeOut(complexProd(castTo(self, type), dim, keepdim), out)
+  return writeOut(reduce('prod', folding(self, type), [dim], keepdim, type), out)
 }
 
 export function max(self: Tensor, out?: Tensor): Tensor {
   checkNotEmpty(self, null, 'max')
-  return deliver(reduce('max', self, null, false, self.type), out)
+  return writeOut(reduce('max', self, null, false, self.type), out)
 }
 
 export function min(self: Tensor, out?: Tensor): Tensor {
   checkNotEmpty(self, null, 'min')
-  return deliver(reduce('min', self, null, false, self.type), out)
+  return writeOut(reduce('min', self, null, false, self.type), out)
 }
 
 /** torch.amax: the largest element over `dim` (empty: all dims); NaN wins. */
 export function amax(self: Tensor, dim: number[], keepdim: boolean, out?: Tensor): Tensor {
   checkNotEmpty(self, dim, 'amax')
-  return deliverExact(reduce('max', self, dim, keepdim, self.type), out, 'amax')
+  return writeOutExact(reduce('max', self, dim, keepdim, self.type), out, 'amax')
 }
 
 export function amin(self: Tensor, dim: number[], keepdim: boolean, out?: Tensor): Tensor {
   checkNotEmpty(self, dim, 'amin')
-  return deliverExact(reduce('min', self, dim, keepdim, self.type), out, 'amin')
+  return writeOutExact(reduce('min', self, dim, keepdim, self.type), out, 'amin')
 }
 
 /** torch.aminmax over one dim, or over all where `dim` is null. */
@@ -124,7 +124,7 @@ export function aminmax(self: Tensor, dim: number | null, keepdim: boolean, outM
   const extremes = [reduce('min', self, dims, keepdim, self.type), reduce('max', self, dims, keepdim, self.type)]
   // PyTorch gives a number that keeps its dim a size
   const [low, high] = (self.dim === 0 && dim !== null && keepdim ? extremes.map((t) => viewOf(t, [1], [1])) : extremes) as [Tensor, Tensor]
-  return [deliverExact(low, outMin, 'aminmax'), deliverExact(high, outMax, 'aminmax')]
+  return [writeOutExact(low, outMin, 'aminmax'), writeOutExact(high, outMax, 'aminmax')]
 }
 
 export function _aminmax(self: Tensor): [Tensor, Tensor] {
@@ -145,7 +145,7 @@ function extreme(
 ): [Tensor, Tensor] {
   checkNotEmpty(self, [dim], op)
   const { values, indices } = reduceArg(op, self, wrapDim(dim, self.dim), keepdim, true)
-  return [deliverExact(values!, outValues, op), deliverExact(indices, outIndices, op)]
+  return [writeOutExact(values!, outValues, op), writeOutExact(indices, outIndices, op)]
 }
 
 /** torch.max along `dim`: values and the positions of the first such element. */
@@ -160,10 +160,10 @@ export function min_dim(self: Tensor, dim: number, keepdim: boolean, outValues?:
 function argExtreme(op: 'max' | 'min', self: Tensor, dim: number | null, keepdim: boolean, out?: Tensor): Tensor {
   if (self.type === DType.bool && self.numel > 0) throw new PtliteError('INVALID_DTYPE', `arg${op}: expected a numeric dtype, found bool`)
   checkNotEmpty(self, dim === null ? null : [dim], `arg${op}`)
-  if (dim !== null) return deliverExact(reduceArg(op, self, wrapDim(dim, self.dim), keepdim, false).indices, out, `arg${op}`)
+  if (dim !== null) return writeOutExact(reduceArg(op, self, wrapDim(dim, self.dim), keepdim, false).indices, out, `arg${op}`)
   const { indices } = reduceArg(op, flattened(self), 0, false, false)
   if (keepdim) become(indices, indices.storage, 0, self.shape.map(() => 1), self.shape.map(() => 1)) // prettier-ignore
-  return deliverExact(indices, out, `arg${op}`)
+  return writeOutExact(indices, out, `arg${op}`)
 }
 
 /** torch.argmax: the first position (int64), of the flattened tensor where `dim` is null. */

@@ -6,7 +6,7 @@ import { Float, type Scalar } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
-import { deliver, deliverExact } from '../support/deliver.js'
+import { writeOut, writeOutExact } from '../support/write-out.js'
 import { filled } from '../support/make.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { numeric } from './sort.js'
@@ -51,7 +51,7 @@ export const searchsorted_Tensor: CPU['searchsorted_Tensor'] = (sortedSequence, 
       `searchsorted: expected an int64 sorter of shape [${sortedSequence.shape.join(', ')}], found ${sorter.dtype}[${sorter.shape.join(', ')}]`,
     ) // prettier-ignore
   }
-  return deliverExact(searchSorted(sortedSequence, self, outInt32, right || side === 'right', sorter), out, 'searchsorted')
+  return writeOutExact(searchSorted(sortedSequence, self, outInt32, right || side === 'right', sorter), out, 'searchsorted')
 }
 
 /** A 0-d tensor of a scalar, of a dtype that compares well with `other`. */
@@ -68,7 +68,7 @@ export const searchsorted_Scalar: CPU['searchsorted_Scalar'] = (sortedSequence, 
 /** torch.bucketize: searchsorted with one row of boundaries. */
 export function bucketize_Tensor(self: Tensor, boundaries: Tensor, outInt32: boolean, right: boolean, out?: Tensor): Tensor {
   check(boundaries.dim === 1, () => `bucketize: expected boundaries of one dimension, found ${boundaries.dim}`)
-  return deliverExact(searchSorted(boundaries, self, outInt32, right, null), out, 'bucketize')
+  return writeOutExact(searchSorted(boundaries, self, outInt32, right, null), out, 'bucketize')
 }
 
 export function bucketize_Scalar(self: Scalar, boundaries: Tensor, outInt32: boolean, right: boolean): Tensor {
@@ -92,7 +92,7 @@ export function isin_Tensor_Tensor(elements: Tensor, testElements: Tensor, _assu
     tests: b.address,
     out: result.address,
   })
-  return deliver(result, out)
+  return writeOut(result, out)
 }
 
 export function isin_Tensor_Scalar(elements: Tensor, testElement: Scalar, assumeUnique: boolean, invert: boolean, out?: Tensor): Tensor {

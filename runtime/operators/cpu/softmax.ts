@@ -4,7 +4,7 @@ import type { DType } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import { checkReal, computeType, dense } from '../support/real.js'
 
 /** Softmax, or its logarithm, over dimension `dim`; half precision is computed in float32. */
@@ -44,10 +44,10 @@ function checkNoHalf(operator: string, halfToFloat: boolean): void {
 
 export function _softmax(self: Tensor, dim: number, halfToFloat: boolean, out?: Tensor): Tensor {
   checkNoHalf('_softmax', halfToFloat)
-  return deliverExact(softmax('_softmax', self, dim, false, self.type), out, '_softmax')
+  return writeOutExact(softmax('_softmax', self, dim, false, self.type), out, '_softmax')
 }
 
 export function _log_softmax(self: Tensor, dim: number, halfToFloat: boolean, out?: Tensor): Tensor {
   checkNoHalf('_log_softmax', halfToFloat)
-  return deliverExact(softmax('_log_softmax', self, dim, true, self.type), out, '_log_softmax')
+  return writeOutExact(softmax('_log_softmax', self, dim, true, self.type), out, '_log_softmax')
 }

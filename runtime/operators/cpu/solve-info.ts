@@ -10,7 +10,7 @@ import { type ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/com
 import { adjoint, checkSquare, identity, linalg_det, linalg_slogdet, linalg_solve } from './linalg.js'
 import { byColumns } from '../support/columns.js'
 import { contiguousCopy, copyInto } from '../support/copy.js'
-import { deliverAllExact, type Outs } from '../support/deliver.js'
+import { writeOutsExact, type Outs } from '../support/write-out.js'
 import { reshaped, scalarTensor } from '../support/make.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
@@ -60,13 +60,13 @@ export const _linalg_solve_ex: CPU['_linalg_solve_ex'] = (a, b, left, checkError
   const [factors, pivots, info] = factored('linalg_solve', a)
   if (checkErrors) _linalg_check_errors(info, 'linalg.solve_ex', a.dim === 2)
   const x = linalg_solve(withoutSingular(a, info), b, left)
-  return deliverAllExact([x, factors, pivots, info], outs, 'linalg_solve_ex')
+  return writeOutsExact([x, factors, pivots, info], outs, 'linalg_solve_ex')
 }
 
 /** As linalg_solve; singular matrices give NaN, and the number of their first zero pivot instead of 0. */
 export function linalg_solve_ex(a: Tensor, b: Tensor, left: boolean, checkErrors: boolean, ...outs: Outs): [Tensor, Tensor] {
   const [x, , , info] = _linalg_solve_ex(a, b, left, checkErrors)
-  return deliverAllExact([x, info], outs, 'linalg_solve_ex')
+  return writeOutsExact([x, info], outs, 'linalg_solve_ex')
 }
 
 /** As linalg_inv; singular matrices give NaN, and the number of their first zero pivot instead of 0. */
@@ -74,18 +74,18 @@ export function linalg_inv_ex(a: Tensor, checkErrors: boolean, ...outs: Outs): [
   checkSquare('linalg_inv', a)
   const info = linalg_lu_factor_ex(a, true, false)[2]
   if (checkErrors) _linalg_check_errors(info, 'linalg.inv_ex', a.dim === 2)
-  return deliverAllExact([linalg_solve(withoutSingular(a, info), identity(a.shape, a.type), true), info], outs, 'linalg_inv_ex')
+  return writeOutsExact([linalg_solve(withoutSingular(a, info), identity(a.shape, a.type), true), info], outs, 'linalg_inv_ex')
 }
 
 export function _linalg_det(a: Tensor, ...outs: Outs): [Tensor, Tensor, Tensor] {
   const [factors, pivots] = factored('linalg_det', a)
-  return deliverAllExact([linalg_det(a), factors, pivots], outs, 'linalg_det')
+  return writeOutsExact([linalg_det(a), factors, pivots], outs, 'linalg_det')
 }
 
 export function _linalg_slogdet(a: Tensor, ...outs: Outs): [Tensor, Tensor, Tensor, Tensor] {
   const [factors, pivots] = factored('linalg_slogdet', a)
   const [sign, logabs] = linalg_slogdet(a)
-  return deliverAllExact([sign, logabs, factors, pivots], outs, 'linalg_slogdet')
+  return writeOutsExact([sign, logabs, factors, pivots], outs, 'linalg_slogdet')
 }
 
 /** Lower Cholesky factor, in place; gives the order of the first minor that is not positive definite, or 0. */
@@ -125,5 +125,5 @@ export function linalg_cholesky_ex(self: Tensor, upper: boolean, checkErrors: bo
   const info = empty(self.shape.slice(0, -2), DType.int32)
   writeTensor(info, codes)
   if (checkErrors) _linalg_check_errors(info, 'linalg.cholesky_ex', self.dim === 2)
-  return deliverAllExact([byColumns(upper ? contiguousCopy(adjoint(factor)) : factor), info], outs, 'linalg_cholesky_ex')
+  return writeOutsExact([byColumns(upper ? contiguousCopy(adjoint(factor)) : factor), info], outs, 'linalg_cholesky_ex')
 }

@@ -2,7 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliver, deliverExact } from '../support/deliver.js'
+import { writeOut, writeOutExact } from '../support/write-out.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { selectLines, sortLines } from './support/select.js'
 
@@ -13,7 +13,7 @@ export function numeric(self: Tensor, operator: string): void {
 /** torch.sort with positions, NaN as the largest. Unless `stable`, equal elements come in any order. */
 export const sort_stable: CPU['sort_stable'] = (self, stable, dim, descending, outValues, outIndices) => {
   const { values, indices } = sortLines(self, wrapDim(dim, self.dim), { descending, withValues: true, stable: stable ?? false })
-  return [deliverExact(values!, outValues, 'sort'), deliverExact(indices, outIndices, 'sort')]
+  return [writeOutExact(values!, outValues, 'sort'), writeOutExact(indices, outIndices, 'sort')]
 }
 
 export function sort(self: Tensor, dim: number, descending: boolean, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
@@ -22,7 +22,7 @@ export function sort(self: Tensor, dim: number, descending: boolean, outValues?:
 
 /** torch.argsort: the positions alone. */
 export function argsort_stable(self: Tensor, stable: boolean, dim: number, descending: boolean, out?: Tensor): Tensor {
-  return deliver(sortLines(self, wrapDim(dim, self.dim), { descending, stable }).indices, out)
+  return writeOut(sortLines(self, wrapDim(dim, self.dim), { descending, stable }).indices, out)
 }
 
 export function argsort(self: Tensor, dim: number, descending: boolean): Tensor {
@@ -31,7 +31,7 @@ export function argsort(self: Tensor, dim: number, descending: boolean): Tensor 
 
 /** torch.msort: sorted along the first dim. */
 export function msort(self: Tensor, out?: Tensor): Tensor {
-  return deliver(sortLines(self, 0, { withValues: true }).values!, out)
+  return writeOut(sortLines(self, 0, { withValues: true }).values!, out)
 }
 
 /** torch.topk: the k largest or smallest elements along `dim`, in order where `sorted`. */
@@ -42,5 +42,5 @@ export const topk: CPU['topk'] = (self, k, dim, largest, sorted, outValues, outI
   check(k >= 0 && k <= length, () => `topk: expected k from 0 to ${length}, found ${k}`)
   const op = largest ? 'topk_largest' : 'topk_smallest'
   const [values, indices] = selectLines(op, self, along, { k: self.dim === 0 ? 1 : k, results: k, keepdim: true, sorted })
-  return [deliverExact(values, outValues, 'topk'), deliverExact(indices, outIndices, 'topk')]
+  return [writeOutExact(values, outValues, 'topk'), writeOutExact(indices, outIndices, 'topk')]
 }

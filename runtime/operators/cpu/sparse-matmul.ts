@@ -8,7 +8,7 @@ import { SparseTensor } from '../../tensor/sparse.js'
 import { narrow, select, transpose, unsqueeze } from '../../tensor/view.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { zerosOf } from '../support/make.js'
 import { checkInner, shapeText } from '../support/matmul.js'
 import { checkSameType } from '../support/product.js'
@@ -95,7 +95,7 @@ export function sparseSum(operator: string, self: Tensor, a: Tensor, b: Tensor, 
   const product = sparseProduct(operator, a, b)
   check(!product.isSparse && !self.isSparse, () => `${operator}: expected a dense tensor to add to, and one dense factor`)
   const isZero = !(beta instanceof Complex) && scalarToNumber(beta) === 0
-  return isZero ? deliver(mul_out(product, alpha), out) : deliver(add_out(mul_out(self, beta), product, alpha), out)
+  return isZero ? writeOut(mul_out(product, alpha), out) : writeOut(add_out(mul_out(self, beta), product, alpha), out)
 }
 
 /** torch.matmul of a sparse matrix and a matrix or vector, or the other way round. */

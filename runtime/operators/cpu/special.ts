@@ -5,7 +5,7 @@ import { toFloating } from '../../tensor/promote.js'
 import { Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { laidOutInRows } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { analytic, real } from './support/unary.js'
 
@@ -66,11 +66,11 @@ export function polygamma_(self: Tensor, n: number): Tensor {
 }
 
 /** Dimensions of a multivariate gamma function: each is a pass over the tensor. */
-const MOST_DIMENSIONS = 2 ** 16
+const MAX_DIMENSIONS = 2 ** 16
 
 /** log of the multivariate gamma function of dimension p. */
 export function mvlgamma_out(self: Tensor, p: number, out?: Tensor): Tensor {
-  check(p >= 1 && p <= MOST_DIMENSIONS, () => `mvlgamma expects p from 1 to ${MOST_DIMENSIONS}, found ${p}`)
+  check(p >= 1 && p <= MAX_DIMENSIONS, () => `mvlgamma expects p from 1 to ${MAX_DIMENSIONS}, found ${p}`)
   checkPlain('mvlgamma', self)
   if (self.type === DType.bool) notFor('mvlgamma', self.type)
   const type = toFloating(self.type)
@@ -82,5 +82,5 @@ export function mvlgamma_out(self: Tensor, p: number, out?: Tensor): Tensor {
   }
   const result = runBinary(kernels.BinaryOp.add, sum, new Float((p * (p - 1) * Math.log(Math.PI)) / 4), type, type, undefined)
   // PyTorch's is a sum over a dimension
-  return deliver(laidOutInRows(result), out)
+  return writeOut(laidOutInRows(result), out)
 }

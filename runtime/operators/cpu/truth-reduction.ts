@@ -2,7 +2,7 @@ import { PtliteError } from '../../error.js'
 import { DType, holdsComplex } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
-import { checkOutType, deliver } from '../support/deliver.js'
+import { checkOutType, writeOut } from '../support/write-out.js'
 import { computeType, reduce } from '../support/reduce.js'
 import { complexTruth } from './complex-arithmetic.js'
 
@@ -11,8 +11,8 @@ function truth(op: 'any' | 'all', self: Tensor, dims: number[] | null, keepdim: 
   if (out !== undefined && out.type !== DType.bool && out.type !== DType.uint8) checkOutType(out, DType.bool, op)
   if (holdsComplex(self)) return truth(op, complexTruth(self), dims, keepdim, out)
   const type = self.type === DType.uint8 ? DType.uint8 : DType.bool
-  if (dims?.length === 0) return deliver(castTo(castTo(self, DType.bool), type), out)
-  return deliver(reduce(op, self, dims, keepdim, type, { compute: computeType(self.type) }), out)
+  if (dims?.length === 0) return writeOut(castTo(castTo(self, DType.bool), type), out)
+  return writeOut(reduce(op, self, dims, keepdim, type, { compute: computeType(self.type) }), out)
 }
 
 function checkBool(t: Tensor): Tensor {

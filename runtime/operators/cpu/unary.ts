@@ -4,7 +4,7 @@ import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { DType, holdsComplex, isComplex, isIntegral } from '../../tensor/dtype.js'
 import * as kernels from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { checkPlain, checkSameType, computeFor, notFor, runUnary } from './support/elementwise.js'
 import { denseTruth } from './support/truth.js'
 import { analytic, askingEither, keeping, rounding } from './support/unary.js'
@@ -23,7 +23,7 @@ const realNeg = keeping('neg', UnaryOp.neg, false)
 
 export function neg_out(self: Tensor, out?: Tensor): Tensor {
   if (!isComplex(self.type)) return realNeg(self, out)
-  return deliver(viewAsComplex(realNeg(viewAsReal(self))), out)
+  return writeOut(viewAsComplex(realNeg(viewAsReal(self))), out)
 }
 
 const realAbs = keeping('abs', UnaryOp.abs, false)

@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliverExact } from '../support/deliver.js'
+import { writeOutExact } from '../support/write-out.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { resample, type ResampleModeName, sizesOf } from './support/resample.js'
 
@@ -17,7 +17,7 @@ function toSize(
   out?: Tensor,
 ): Tensor {
   check(size.length === factors.length, () => `${operator}: expected ${factors.length} output sizes, found ${size.length}`)
-  return deliverExact(resample(operator, mode, self, size, factors, align), out, operator)
+  return writeOutExact(resample(operator, mode, self, size, factors, align), out, operator)
 }
 
 function bySizeOrFactor(
@@ -32,7 +32,7 @@ function bySizeOrFactor(
   const rank = Number(/\d/.exec(operator)) + 2
   check(input.dim === rank, () => `${operator}: expected ${rank} dimensions, found ${input.dim}`)
   const { output, scales } = sizesOf(operator, input, size, factors)
-  return deliverExact(resample(operator, mode, input, output, scales, align), out, operator)
+  return writeOutExact(resample(operator, mode, input, output, scales, align), out, operator)
 }
 
 // operators that take the same arguments are alike but for name and mode

@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { holdsComplex, isFloating } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { reducedDims } from '../../shapes/dims.js'
 import { computeType, splitDims, splitFields } from '../support/reduce.js'
 import { add_out } from './binary.js'
@@ -63,7 +63,7 @@ function complexMoments(
 }
 
 function one(self: Tensor, dims: Dims, correction: number, keepdim: boolean, root: boolean, out?: Tensor): Tensor {
-  return deliver(moments(self, dims, correction, keepdim, root, false)[0], out)
+  return writeOut(moments(self, dims, correction, keepdim, root, false)[0], out)
 }
 
 /** Degrees of freedom to be taken off the count. */

@@ -5,7 +5,7 @@ import { promoteTypes } from '../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { computeFor, runBinary, runUnary } from './support/elementwise.js'
 import { computeType as realType } from '../support/real.js'
 import { reduce, type ReduceOpName } from '../support/reduce.js'
@@ -44,8 +44,8 @@ function norm(given: Tensor, p: Scalar | null, dim: readonly number[] | null, ke
   const [self, dtype] = sizesOf(given, asked)
   if (dtype === null) floatingType('norm', 'input', self.type)
   const type = floatingType('norm', 'dtype', dtype ?? self.type)
-  if (self.numel === 0) return deliver(zerosOf(reducedShape(self.shape, reducedDims(dim, self.dim), keepdim), type), out)
-  return deliver(vectorNorm(self, p === null ? 2 : scalarToNumber(p), dim, keepdim, type), out)
+  if (self.numel === 0) return writeOut(zerosOf(reducedShape(self.shape, reducedDims(dim, self.dim), keepdim), type), out)
+  return writeOut(vectorNorm(self, p === null ? 2 : scalarToNumber(p), dim, keepdim, type), out)
 }
 
 /** torch.norm over all dims: the p-norm of the elements, 0 where there are none. */
@@ -78,7 +78,7 @@ export const linalg_vector_norm: CPU['linalg_vector_norm'] = (given, ord, dim, k
   if (!elements && (order < 0 || order === Infinity)) {
     throw new PtliteError('INVALID_ARGUMENT', `linalg_vector_norm: the norm of order ${order} of no elements has no value`)
   }
-  return deliver(vectorNorm(self, order, dim, keepdim, type), out)
+  return writeOut(vectorNorm(self, order, dim, keepdim, type), out)
 }
 
 /** The sum of |x|^ord over `dim` (null: all): linalg_vector_norm without its root. */

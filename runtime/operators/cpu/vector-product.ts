@@ -4,13 +4,13 @@ import type { Tensor } from '../../tensor/tensor.js'
 import { checkSameType, product } from '../support/product.js'
 import { _conj_physical } from './float-parts.js'
 import { asColumn, asRow, checkInner, shapeText } from '../support/matmul.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { sparseMatmul } from './sparse-matmul.js'
 import { checkRank } from './matmul.js'
 
 /** mat vec. */
 export function mv(self: Tensor, vec: Tensor, out?: Tensor): Tensor {
-  if (self.isSparse) return deliver(sparseMatmul('mv', self, vec), out)
+  if (self.isSparse) return writeOut(sparseMatmul('mv', self, vec), out)
   checkRank('mv', 'self', self, 2)
   checkRank('mv', 'vec', vec, 1)
   checkInner('mv', self, vec, self.shape[1] === vec.shape[0])

@@ -4,7 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { readInts } from '../../tensor/host-values.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
-import { lastingDerived } from '../support/lasting.js'
+import { keptDerived } from '../support/kept-derived.js'
 
 /** Products of float activations with weights of 8 and 4 bits, which stay as they are in memory. */
 
@@ -111,7 +111,7 @@ export function _weight_int4pack_mm_for_cpu(a: Tensor, weight: Tensor, group: nu
 function readable(weight: Tensor, n: number, k: number): number {
   const form = kernels.int4_form({})
   if (form.block === READ_FORM.block && form.halves === READ_FORM.halves) return weight.address
-  return lastingDerived(weight, `int4:${form.block}:${form.halves}`, (n * k) / 2, (out) => {
+  return keptDerived(weight, `int4:${form.block}:${form.halves}`, (n * k) / 2, (out) => {
     kernels.int4_repack({ n, k, ...form, to_block: READ_FORM.block, to_halves: READ_FORM.halves, w: weight.address, out })
   }).address
 }

@@ -7,7 +7,7 @@ import { index_select } from '../cpu/masked-select.js'
 import { constant_pad_nd as padConstant, pad, reflection_pad1d as reflect1d, reflection_pad2d as reflect2d } from '../cpu/padding.js'
 import * as reduction from '../cpu/reduction.js'
 import * as order from '../cpu/sort.js'
-import { deliver } from '../support/deliver.js'
+import { writeOut } from '../support/write-out.js'
 import { asQuantized, integersOf, perTensor } from '../support/quantization.js'
 import type { QuantizedCPU } from '../support/generated/interfaces.js'
 import { adopt } from './support/adopt.js'
@@ -43,7 +43,7 @@ export function quantized_sort(self: Tensor, dim: number, descending: boolean, o
 
 /** Sorted along the first dim. */
 export function quantized_msort(self: Tensor, out?: Tensor): Tensor {
-  return deliver(finish(order.msort(integers(self, 'msort')), self), out)
+  return writeOut(finish(order.msort(integers(self, 'msort')), self), out)
 }
 
 export function argsort_stable(self: Tensor, stable: boolean, dim: number, descending: boolean, out?: Tensor): Tensor {

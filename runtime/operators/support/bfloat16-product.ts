@@ -2,7 +2,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/observe.js'
 import { castTo } from './copy.js'
-import { deliver } from './deliver.js'
+import { writeOut } from './write-out.js'
 import { type Addend, placesOf, sizesOf, takesProduct } from './product-places.js'
 import * as features from '../../features.js'
 import { absent } from '../../error.js'
@@ -33,7 +33,7 @@ export function bfloat16Product(
       beta: addend === null ? 0 : addend.beta,
     })
   }
-  if (!direct) return deliver(result, out)
+  if (!direct) return writeOut(result, out)
   noteWrite(out)
   return out
 }

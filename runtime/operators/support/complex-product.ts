@@ -3,7 +3,7 @@ import { type DType, realOf } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { view } from '../../tensor/view.js'
 import { castTo, copyInto } from './copy.js'
-import { deliver } from './deliver.js'
+import { writeOut } from './write-out.js'
 import { type Addend, sizesOf } from './product-places.js'
 
 export type RealProduct = (shape: readonly number[], a: Tensor, b: Tensor, alpha: number, addend: Addend | null) => Tensor
@@ -30,5 +30,5 @@ export function complexProduct(
   copyInto(partOf(result, re), real(full, partOf(a, im), partOf(b, im), -alpha, added(squares)))
   const crossed = real(full, partOf(a, re), partOf(b, im), alpha, part(im))
   copyInto(partOf(result, im), real(full, partOf(a, im), partOf(b, re), alpha, added(crossed)))
-  return deliver(view(result, shape), out)
+  return writeOut(view(result, shape), out)
 }

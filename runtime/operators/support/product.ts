@@ -7,7 +7,7 @@ import { noteWrite } from '../../tensor/observe.js'
 import { bfloat16Product } from './bfloat16-product.js'
 import { complexProduct, type RealProduct } from './complex-product.js'
 import { castTo } from './copy.js'
-import { deliver } from './deliver.js'
+import { writeOut } from './write-out.js'
 import type { PostFields } from '../../shapes/post-ops.js'
 import { type Addend, placesOf, sizesOf, takesProduct } from './product-places.js'
 import { computeType } from './real.js'
@@ -69,7 +69,7 @@ export function product(
     noteWrite(out)
     return out
   }
-  return deliver(castTo(result, type), out)
+  return writeOut(castTo(result, type), out)
 }
 
 /** An addend that is one dense row for all rows, or none: a bias; undefined for others. */

@@ -2,7 +2,7 @@ import { PtliteError } from '../../error.js'
 import { checkApart, checkOverlap, resizeOut } from '../../tensor/out.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { cloneOf, contiguousCopy, copyInto } from './copy.js'
-import { checkOutType } from './deliver.js'
+import { checkOutType } from './write-out.js'
 
 /**
  * The tensor that an operator updates: `self` itself (in place), `out` with the contents of `self`, or a row-major copy. `others` are read while it is

@@ -23,10 +23,10 @@ function expose(value: Value): void {
 }
 
 /** Lists in themselves are no values of operators: at this depth nothing else is either. */
-const MOST_NESTED = 100
+const MAX_NESTED = 100
 
 function visit(value: Value, see: (value: Value) => void, depth = 0): void {
-  if (typeof value !== 'object' || value === null || depth > MOST_NESTED) return
+  if (typeof value !== 'object' || value === null || depth > MAX_NESTED) return
   see(value)
   const items = Array.isArray(value) ? value : value instanceof Tuple ? value.items : value instanceof Map ? [...value].flat() : []
   for (const item of items) if (typeof item === 'object') visit(item, see, depth + 1)

@@ -4,7 +4,7 @@ import { MemoryFormat } from '../../tensor/options.js'
 import { type AnyScalar, Complex, Float, type Int, isComplexNumber, type Scalar } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { CustomObject, Device, Tuple, type Value } from '../../tensor/value.js'
-import { noteUse } from '../../used.js'
+import { noteUse } from '../../traced-parts.js'
 import { limited } from './limited-chunk.js'
 import { runningOperator, wrongType } from './unbox-error.js'
 

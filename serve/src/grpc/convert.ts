@@ -7,7 +7,7 @@ import { classes } from '../protocol/parse.js'
 import type { InferRequest, NamedTensor, Parameter, RequestedOutput } from '../protocol/tensor.js'
 import type { GrpcContents, GrpcInferRequest, GrpcInferResponse, GrpcParameter, GrpcParameters } from './messages.js'
 
-const MOST_ELEMENTS = 2 ** 31
+const MAX_ELEMENTS = 2 ** 31
 
 /** Where the elements of a type are. */
 const FIELDS: Readonly<Record<Datatype, keyof GrpcContents | null>> = {
@@ -40,7 +40,7 @@ function inputOf(
   if (!isDatatype(datatype))
     throw invalid(`input '${name}': expected "datatype" to be one of ${Object.keys(DATATYPES).join(', ')}, found ${quoted(datatype)}`)
   const shape = sizes.map(Number)
-  const count = elementsOf(shape, name, MOST_ELEMENTS)
+  const count = elementsOf(shape, name, MAX_ELEMENTS)
   if (raw !== null) {
     if (contents !== null && Object.values(contents).some((list) => Array.isArray(list) && list.length > 0))
       throw invalid(`input '${name}' has both contents and raw_input_contents`)

@@ -47,7 +47,7 @@ interface Named {
 /** Its name in the .proto. */
 const SERVICE = 'inference.GRPCInferenceService'
 /** Requests of one stream that may be under way. */
-const MOST_OF_STREAM = 64
+const MAX_OF_STREAM = 64
 
 /** The service as its .proto declares it. */
 function service(): ServiceClientConstructor['service'] {
@@ -155,7 +155,7 @@ function inferStream(
     pending--
     if (call.cancelled) return
     call.write(error === null ? { infer_response: message } : { error_message: statusOf(error, parts.onFault).details })
-    if (pending < MOST_OF_STREAM && call.isPaused()) call.resume()
+    if (pending < MAX_OF_STREAM && call.isPaused()) call.resume()
     if (hasEnded && pending === 0) call.end()
   }
   try {
@@ -166,7 +166,7 @@ function inferStream(
   }
   call.on('data', (request: GrpcInferRequest) => {
     pending++
-    if (pending >= MOST_OF_STREAM) call.pause()
+    if (pending >= MAX_OF_STREAM) call.pause()
     let own: Running | null = null
     let isOver = false
     try {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 
 /** Milliseconds that an answer waits at most for those behind it. */
-const MOST_WAIT = 1
+const MAX_WAIT = 1
 
 /**
  * Writes the answers that one turn of the event loop finds together at its end. Each write may wake whoever waits for it, which takes the time
@@ -24,7 +24,7 @@ export class Outbox {
     }
     this.waiting.push(response)
     this.bodies.push(body)
-    if (now - this.since > MOST_WAIT) this.flush()
+    if (now - this.since > MAX_WAIT) this.flush()
   }
 
   private readonly flush = (): void => {

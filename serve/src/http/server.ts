@@ -37,7 +37,7 @@ interface ModelPath {
 const KEEP_ALIVE = 75_000
 
 /** Bytes of bodies that are not for inference. */
-const MOST_SMALL = 1 << 20
+const MAX_SMALL = 1 << 20
 
 /** The REST side of the protocol. */
 export function httpServer(parts: HttpParts): FastifyInstance {
@@ -52,7 +52,7 @@ export function httpServer(parts: HttpParts): FastifyInstance {
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: MOST_SMALL,
+    bodyLimit: MAX_SMALL,
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: 'idle',
     serverFactory: (listener) => listening(settings, listener),
@@ -148,7 +148,7 @@ async function smallBody(request: FastifyRequest): Promise<unknown> {
   let bytes = 0
   for await (const part of request.raw as AsyncIterable<Buffer>) {
     bytes += part.length
-    if (bytes > MOST_SMALL) throw new RequestError(413, `the body has more than ${MOST_SMALL} bytes`)
+    if (bytes > MAX_SMALL) throw new RequestError(413, `the body has more than ${MAX_SMALL} bytes`)
     parts.push(part)
   }
   if (bytes === 0) return null

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { MOST_INLINE_MS } from '../inline.js'
+import { MAX_INLINE_MS } from '../inline.js'
 import type { Log } from '../log.js'
 import type { Metrics } from '../metrics.js'
 import type { FoundModel, FoundVersion } from '../repository/scan.js'
@@ -21,11 +21,11 @@ export interface LoaderOptions {
 }
 
 /** Bytes of the file of a model that is tried on the server's own thread, and of the tensors of its calls there. */
-const MOST_INLINE_FILE = 8 << 20
-const MOST_INLINE_BYTES = 64 << 20
+const MAX_INLINE_FILE = 8 << 20
+const MAX_INLINE_BYTES = 64 << 20
 /** Milliseconds of a call in a worker up to which a model is tried there, and that loading it there may take. */
-const MOST_TRIED_MS = 50
-const MOST_INLINE_LOAD_MS = 2000
+const MAX_TRIED_MS = 50
+const MAX_INLINE_LOAD_MS = 2000
 
 /** Makes versions of models ready to be served. */
 export class Loader {
@@ -99,15 +99,15 @@ export class Loader {
     const { inlineMs } = this.options
     const isWanted = config.inline === true
     // what takes long in a worker is not even tried here
-    if ((model.loaded?.milliseconds ?? 0) > MOST_TRIED_MS) return
+    if ((model.loaded?.milliseconds ?? 0) > MAX_TRIED_MS) return
     if (inlineMs === 0 || config.inline === false || config.stateful !== null) return
-    if (!isWanted && (start!.warmUp.length === 0 || config.batching || (await stat(path)).size > MOST_INLINE_FILE)) return
-    const bytes = Math.min(start!.bytes ?? Infinity, MOST_INLINE_BYTES)
-    const here = { ...start!, bytes, milliseconds: Math.min(start!.milliseconds, MOST_INLINE_LOAD_MS) }
+    if (!isWanted && (start!.warmUp.length === 0 || config.batching || (await stat(path)).size > MAX_INLINE_FILE)) return
+    const bytes = Math.min(start!.bytes ?? Infinity, MAX_INLINE_BYTES)
+    const here = { ...start!, bytes, milliseconds: Math.min(start!.milliseconds, MAX_INLINE_LOAD_MS) }
     let hosted: HostedModel | null = null
     try {
       hosted = await HostedModel.load(here, (text) => this.log.warn({ model: model.name }, text))
-      if (isWanted || (await hosted.shortestCall(MOST_INLINE_MS)) <= inlineMs) model.inline = hosted
+      if (isWanted || (await hosted.shortestCall(MAX_INLINE_MS)) <= inlineMs) model.inline = hosted
     } catch (error) {
       // workers have it, and answer its calls
       this.log.warn({ model: model.name, reason: (error as Error).message }, "the model is not held by the server's own thread")

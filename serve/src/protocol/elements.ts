@@ -10,11 +10,11 @@ const RANGES: Partial<Record<Datatype, readonly [number, number]>> = {
   INT64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 }
 
-const MOST_DIMENSIONS = 32
+const MAX_DIMENSIONS = 32
 
 /** The number of elements of a shape. Throws for what is none, and beyond `most`. */
 export function elementsOf(shape: unknown, name: string, most: number): number {
-  if (!Array.isArray(shape) || shape.length > MOST_DIMENSIONS)
+  if (!Array.isArray(shape) || shape.length > MAX_DIMENSIONS)
     throw invalid(`input '${name}': expected "shape" to be a list of sizes, found ${quoted(shape)}`)
   let count = 1
   for (const size of shape as unknown[]) {

@@ -46,20 +46,19 @@ export function invalid(message: string): RequestError {
 
 /** Text of others as it may stand in a message: short, and on one line. */
 export function quoted(value: unknown): string {
-  const text =
-    typeof value === 'string' ? `'${value.slice(0, MOST_QUOTED)}'` : value === undefined ? 'nothing' : briefly(value, MOST_LEVELS)
+  const text = typeof value === 'string' ? `'${value.slice(0, MAX_QUOTED)}'` : value === undefined ? 'nothing' : briefly(value, MAX_LEVELS)
   const line = text.replace(/[\u0000-\u001f\u007f]/g, '?')
-  return line.length > MOST_QUOTED ? `${line.slice(0, MOST_QUOTED - 3)}...` : line
+  return line.length > MAX_QUOTED ? `${line.slice(0, MAX_QUOTED - 3)}...` : line
 }
 
-const MOST_QUOTED = 80
+const MAX_QUOTED = 80
 /** Lists in lists that are written out, and elements of each: what JSON can be as deep as it likes, and as long. */
-const MOST_LEVELS = 4
-const MOST_ITEMS = 20
+const MAX_LEVELS = 4
+const MAX_ITEMS = 20
 
 /** The beginning of a value of JSON as text. */
 function briefly(value: unknown, levels: number): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, MOST_QUOTED))
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_QUOTED))
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? typeof value
   const isList = Array.isArray(value)
   const [open, close] = isList ? '[]' : '{}'
@@ -67,7 +66,7 @@ function briefly(value: unknown, levels: number): string {
   const parts: string[] = []
   let length = 0
   for (const key in value) {
-    if (parts.length === MOST_ITEMS || length > MOST_QUOTED) {
+    if (parts.length === MAX_ITEMS || length > MAX_QUOTED) {
       parts.push('...')
       break
     }

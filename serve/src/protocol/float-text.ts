@@ -10,8 +10,8 @@ const POWERS = Float64Array.from({ length: 54 }, (_, i) => Number(`1e${i}`))
 
 /** Numbers that are written at a time, and bytes that each takes at most, with its comma. */
 const CHUNK = 1024
-const MOST_BYTES = 28
-const bytes = Buffer.allocUnsafeSlow(CHUNK * MOST_BYTES)
+const MAX_BYTES = 28
+const bytes = Buffer.allocUnsafeSlow(CHUNK * MAX_BYTES)
 
 const [ZERO, POINT, MINUS, COMMA] = [48, 46, 45, 44] as const
 /** The digits of 000 to 999: a division for three of them. */

@@ -4,7 +4,7 @@ import { invalid, quoted } from './error.js'
 import type { InferRequest, NamedTensor, Parameter, RequestedOutput } from './tensor.js'
 
 /** Elements of one input: as many bytes as a request may have in the smallest of types. */
-const MOST_ELEMENTS = 2 ** 31
+const MAX_ELEMENTS = 2 ** 31
 
 const NO_PARAMETERS: Readonly<Record<string, Parameter>> = {}
 
@@ -31,7 +31,7 @@ function inputOf(value: unknown, reader: { readonly binary: Uint8Array | null; a
   const { datatype, shape } = input
   if (!isDatatype(datatype))
     throw invalid(`input '${name}': expected "datatype" to be one of ${Object.keys(DATATYPES).join(', ')}, found ${quoted(datatype)}`)
-  const count = elementsOf(shape, name, MOST_ELEMENTS)
+  const count = elementsOf(shape, name, MAX_ELEMENTS)
   const sizes = shape as number[]
   const size = parametersOf(input['parameters'], `input '${name}'`)['binary_data_size']
   if (size === undefined) return { name, datatype, shape: sizes, data: fromJson(input['data'], datatype, sizes, count, name) }

@@ -122,14 +122,14 @@ function batching(value: unknown, where: string): Batching {
 }
 
 /** Most sizes of batches: the library keeps as many plans of a method. */
-const MOST_SIZES = 8
+const MAX_SIZES = 8
 
 export function batchingOf(maxSize: number, delayMs: number, preferred?: readonly number[], where = 'batching'): Batching {
   const sizes = new Set([1, maxSize, ...(preferred ?? powersOfTwo(maxSize))])
   const sorted = [...sizes].sort((a, b) => a - b)
   if (sorted.at(-1)! > maxSize) throw new ConfigError(`${where}.preferred: ${sorted.at(-1)} is more than maxSize, ${maxSize}`)
-  if (sorted.length > MOST_SIZES)
-    throw new ConfigError(`${where}.preferred: at most ${MOST_SIZES} sizes, 1 and maxSize among them, found ${sorted.join(', ')}`)
+  if (sorted.length > MAX_SIZES)
+    throw new ConfigError(`${where}.preferred: at most ${MAX_SIZES} sizes, 1 and maxSize among them, found ${sorted.join(', ')}`)
   return { maxSize, delayMs, preferred: sorted }
 }
 
@@ -137,7 +137,7 @@ export function batchingOf(maxSize: number, delayMs: number, preferred?: readonl
 function powersOfTwo(most: number): number[] {
   const sizes: number[] = []
   for (let size = 2; size < most; size *= 2) sizes.push(size)
-  return sizes.slice(-(MOST_SIZES - 2))
+  return sizes.slice(-(MAX_SIZES - 2))
 }
 
 function declared(value: unknown, where: string): DeclaredTensor {

@@ -26,7 +26,7 @@ export interface FaultyModel {
 }
 
 /** Bytes of config.json, and of a file of labels. */
-const MOST_TEXT = 4 << 20
+const MAX_TEXT = 4 << 20
 
 /** All models of a repository by name; `root` is its real path. */
 export async function scanRepository(root: string): Promise<Map<string, FoundModel | FaultyModel>> {
@@ -114,7 +114,7 @@ async function readText(path: string): Promise<string> {
   const file = await open(path)
   try {
     const { size } = await file.stat()
-    if (size > MOST_TEXT) throw new ConfigError(`${path.slice(path.lastIndexOf('/') + 1)} has ${size} bytes; at most ${MOST_TEXT}`)
+    if (size > MAX_TEXT) throw new ConfigError(`${path.slice(path.lastIndexOf('/') + 1)} has ${size} bytes; at most ${MAX_TEXT}`)
     return await file.readFile('utf8')
   } finally {
     await file.close()

@@ -21,7 +21,7 @@ import { Random } from './random.js'
 /** Frames of each kernel. */
 const FRAMES = 12
 /** The most that are tried of one whose output may take the place of an operand, and how many of these are wanted. */
-const MOST_FRAMES = 200
+const MAX_FRAMES = 200
 const SHARED = 4
 
 setNumThreads(1)
@@ -176,7 +176,7 @@ t.test('kernels write where they say, and read nothing of what was in their outp
   const giveWay = fuzzedKernels().filter((kernel) => [...layoutOfName(kernel)!.fields.values()].some(({ inPlace }) => inPlace !== null))
   for (const kernel of fuzzedKernels()) {
     const wantsShared = giveWay.includes(kernel)
-    for (let round = 0; round < (wantsShared ? MOST_FRAMES : FRAMES); round++) {
+    for (let round = 0; round < (wantsShared ? MAX_FRAMES : FRAMES); round++) {
       if (round >= FRAMES && (shared.get(kernel) ?? 0) >= SHARED) break
       const random = new Random(round + 1, kernel.length)
       const found = candidate(kernel, random)

@@ -42,7 +42,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
 /** Processor time in seconds after which a frame hangs. */
 const HANG = 5
 /** Of one child. */
-const MOST_MILLISECONDS = 10_000
+const MAX_MILLISECONDS = 10_000
 /** Findings of a kernel after which it is left out. */
 const ENOUGH = 1
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
@@ -78,7 +78,7 @@ async function run(
   for (let turn = 0, from = 0; from < rounds && Date.now() < end; turn++) {
     const guard = GUARDS[turn % 3]!
     const level = LEVELS[Math.floor(turn / 3) % 3]!
-    const left = Math.max(500, Math.min(end - Date.now(), milliseconds / 9, MOST_MILLISECONDS))
+    const left = Math.max(500, Math.min(end - Date.now(), milliseconds / 9, MAX_MILLISECONDS))
     writeFileSync(progress, new Uint8Array(8))
     const task: Task = { seed, from, to: Math.min(rounds, from + share), milliseconds: left, kernels, skip, progress }
     const { report, what } = await runChild(task, guard, level)

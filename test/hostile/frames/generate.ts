@@ -16,9 +16,9 @@ export interface Candidate {
 /** Repairs of numbers that the check refuses. */
 const TRIES = 60
 /** Bytes of memory that a frame may reach. */
-const MOST_BYTES = 1 << 20
+const MAX_BYTES = 1 << 20
 /** Operations, which take a second at most. */
-const MOST_FLOPS = 2 ** 29
+const MAX_FLOPS = 2 ** 29
 
 const DTYPES = [0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 15]
 const EDGES = [
@@ -48,8 +48,7 @@ export function candidate(kernel: string, random: Random): Candidate | null {
     const frame = captured(layout, bytes, absent)
     const reach = reachOf(frame)
     if (typeof reach === 'string') repair(layout, bytes, reach, random)
-    else if (total(reach) > MOST_BYTES || workOf(frame)!.flops > MOST_FLOPS)
-      change(layout, bytes, random.of(numbersIn(layout)), random, true)
+    else if (total(reach) > MAX_BYTES || workOf(frame)!.flops > MAX_FLOPS) change(layout, bytes, random.of(numbersIn(layout)), random, true)
     else return { layout, bytes: withAddresses(layout, bytes, absent, reach, random), reach }
   }
   return null

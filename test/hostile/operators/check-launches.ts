@@ -14,7 +14,7 @@ export class ReachError extends Error {
 }
 
 /** Launches of one call; some operators make as many as a number says. */
-export const MOST_LAUNCHES = 2_000
+export const MAX_LAUNCHES = 2_000
 
 /** Not run, since it would take long. */
 export class LongLaunch extends PtliteError {
@@ -36,7 +36,7 @@ export function withCheckedLaunches<T>(run: () => T): T {
   const before = observeStorages({ used: known, allocated: known, freed: (storage) => void storages.delete(storage), moved: known })
   let count = 0
   const launches = observeLaunches((id, name, host, own) => {
-    if (++count > MOST_LAUNCHES) throw new LongLaunch(name)
+    if (++count > MAX_LAUNCHES) throw new LongLaunch(name)
     if (own && isCheckable(name) && !OTHER_KERNELS.test(name)) checkLaunch(id, host, [...storages])
   })
   try {

@@ -14,13 +14,13 @@ import { type Outcome, runCall } from './run-call.js'
  */
 
 /** A tensor that is larger is refused as if the system had no more memory: the fuzzer shares its machine. */
-const MOST_BYTES = 2 ** 26
+const MAX_BYTES = 2 ** 26
 
 const GUARDED = ![undefined, '', '0'].includes(process.env['PTLITE_GUARD'])
 
 useMemory({
   take(bytes) {
-    if (!(bytes <= MOST_BYTES)) throw new PtliteError('OUT_OF_MEMORY', `the fuzzer has no memory for ${bytes} bytes`)
+    if (!(bytes <= MAX_BYTES)) throw new PtliteError('OUT_OF_MEMORY', `the fuzzer has no memory for ${bytes} bytes`)
     if (GUARDED) return takeGuarded(bytes)
     const host = Buffer.allocUnsafeSlow(bytes + 64)
     return { owner: host.buffer, address: kernels.mem_place({ bytes }, host) }

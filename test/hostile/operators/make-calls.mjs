@@ -9,8 +9,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const CALLS_PER_OPERATOR = 3
-const MOST_ELEMENTS = 4096
-const MOST_TEXT = 2000
+const MAX_ELEMENTS = 4096
+const MAX_TEXT = 2000
 
 const ARRAYS = {
   bool: Uint8Array, uint8: Uint8Array, int8: Int8Array, int16: Int16Array, int32: Int32Array, int64: BigInt64Array,
@@ -82,7 +82,7 @@ for (const folder of process.argv.slice(2)) {
       const own = calls.get(op) ?? []
       const spec = args.map(specOf)
       const text = JSON.stringify(spec)
-      if (own.length === CALLS_PER_OPERATOR || text.length > MOST_TEXT || elementsOf({ list: spec }) > MOST_ELEMENTS) continue
+      if (own.length === CALLS_PER_OPERATOR || text.length > MAX_TEXT || elementsOf({ list: spec }) > MAX_ELEMENTS) continue
       const form = text.replace(/-?\d+(\.\d+)?(e-?\d+)?/g, '')
       if (own.some((one) => one.form === form)) continue
       calls.set(op, [...own, { form, text }])

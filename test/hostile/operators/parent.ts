@@ -25,7 +25,7 @@ export interface Report {
 const HANGS_AFTER = 5
 /** Where it uses no processor, it waits for what does not come. */
 const WAITS_AFTER = 60
-const MOST_RESIDENT = 3 * 2 ** 30
+const MAX_RESIDENT = 3 * 2 ** 30
 const TICKS_PER_SECOND = 100
 const PAGE_BYTES = 4096
 
@@ -125,7 +125,7 @@ function runChild(
     if (seed === null) return
     if (seed !== last.seed) last = { seed, seconds: usage.seconds, time: Date.now() }
     if (usage.seconds - last.seconds > HANGS_AFTER || Date.now() - last.time > 1000 * WAITS_AFTER) reason = 'hang'
-    else if (usage.bytes > MOST_RESIDENT) reason = 'memory'
+    else if (usage.bytes > MAX_RESIDENT) reason = 'memory'
     if (reason !== undefined) child.kill('SIGKILL')
   }, 250)
   return new Promise((resolve) => {

@@ -19,7 +19,7 @@ export interface Outcome {
 }
 
 /** Elements up to which results are read and arguments compared. */
-const MOST_READ = 2 ** 14
+const MAX_READ = 2 ** 14
 
 const faulty = (kind: string, error: unknown): Outcome => ({
   kind,
@@ -54,7 +54,7 @@ function tensorsIn(value: unknown, found: Tensor[] = [], depth = 0): Tensor[] {
   return found
 }
 
-const isReadable = (t: Tensor): boolean => t.storage.live && numelOf(t.shape) <= MOST_READ && extentOf(t.shape, t.strides) <= 4 * MOST_READ
+const isReadable = (t: Tensor): boolean => t.storage.live && numelOf(t.shape) <= MAX_READ && extentOf(t.shape, t.strides) <= 4 * MAX_READ
 
 function contentsOf(t: Tensor): string {
   const data = readTensor(t)

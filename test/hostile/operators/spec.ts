@@ -88,14 +88,14 @@ export function elementsOf({ shape, strides, offset = 0 }: Pick<TensorSpec, 'sha
 }
 
 /** Larger tensors are views of fewer elements. */
-const MOST_ELEMENTS = 2 ** 26
+const MAX_ELEMENTS = 2 ** 26
 
 function tensorOf(spec: TensorSpec): Tensor {
   const type = dtypeFromName(spec.tensor)
   const { strides, offset } = spec
   const parts = isComplex(type) ? 2 : 1
   const elements = spec.elements ?? elementsOf(spec)
-  if (elements > MOST_ELEMENTS) throw new PtliteError('OUT_OF_MEMORY', `no test makes a tensor of ${elements} elements`)
+  if (elements > MAX_ELEMENTS) throw new PtliteError('OUT_OF_MEMORY', `no test makes a tensor of ${elements} elements`)
   const array = new ARRAYS[spec.tensor](parts * elements)
   fillArray(array, spec.tensor, spec.fill ?? ['unit'])
   const quant = isQuantized(type) ? (spec.quant ?? DEFAULT_QUANT) : null

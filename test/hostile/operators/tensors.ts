@@ -10,11 +10,11 @@ const QUANTIZED = new Set<DTypeName>(['qint8', 'quint8', 'qint32', 'quint4x2'])
 const SIZES = [0, 1, 1, 2, 2, 3, 4, 5, 7, 8, 17, 33]
 /** 2^50 elements of one byte would be more than any machine has. */
 const HUGE = [2 ** 34 + 1, 2 ** 36, 2 ** 40, 2 ** 50]
-export const MOST_ELEMENTS = 2 ** 14
+export const MAX_ELEMENTS = 2 ** 14
 
 function randomShape(dice: Dice): number[] {
   const shape = dice.times(dice.pick([0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6]), () => dice.pick(SIZES))
-  while (shape.reduce((a, b) => a * b, 1) > MOST_ELEMENTS) shape.pop()
+  while (shape.reduce((a, b) => a * b, 1) > MAX_ELEMENTS) shape.pop()
   return shape
 }
 
@@ -84,7 +84,7 @@ export function randomTensor(dice: Dice, shape = randomShape(dice), dtype = rand
 export function mutateTensor(dice: Dice, spec: TensorSpec): TensorSpec {
   const { strides: _, offset: __, elements: ___, ...dense } = spec
   const { shape } = spec
-  if (numelOf(shape) > MOST_ELEMENTS) return randomTensor(dice)
+  if (numelOf(shape) > MAX_ELEMENTS) return randomTensor(dice)
   const d = dice.below(Math.max(shape.length, 1))
   switch (dice.below(12)) {
     case 0:

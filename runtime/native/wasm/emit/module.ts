@@ -7,7 +7,7 @@ const SECTION = { type: 1, import: 2, function: 3, export: 7, code: 10 } as cons
 const FUNCTION_TYPE = 0x60
 const MEMORY = 2
 /** Of 64 KiB: all that addresses of 32 bits reach. Shared memory is imported with a bound, which its own is compared with. */
-const MOST_PAGES = 65536
+const MAX_PAGES = 65536
 
 /** A module of one function without result, exported as EXPORT, on the memory that it is given as IMPORT, which is `shared` with threads or not. */
 export function moduleOf(code: Code, shared: boolean): Uint8Array<ArrayBuffer> {
@@ -22,7 +22,7 @@ export function moduleOf(code: Code, shared: boolean): Uint8Array<ArrayBuffer> {
   })
   section(SECTION.import, (to) => {
     to.unsigned(1).name(IMPORT.module).name(IMPORT.name).byte(MEMORY)
-    if (shared) to.byte(3).unsigned(0).unsigned(MOST_PAGES)
+    if (shared) to.byte(3).unsigned(0).unsigned(MAX_PAGES)
     else to.byte(0).unsigned(0)
   })
   section(SECTION.function, (to) => to.unsigned(1).unsigned(0))

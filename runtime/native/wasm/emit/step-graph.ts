@@ -34,17 +34,17 @@ export interface StepHost {
   readonly keep: (index: number, value: Local) => void
 }
 
-export const MOST_INPUTS = 8
-const MOST_STEPS = 32
-export const MOST_KEPT = 3
+export const MAX_INPUTS = 8
+const MAX_STEPS = 32
+export const MAX_KEPT = 3
 
 const isBytes = (dtype: ElementType): boolean => dtype === 'uint8' || dtype === 'int8'
 const lanesOf = (dtype: ElementType): Lanes => (isBytes(dtype) ? 'int' : 'float')
 
 /** Whether code can be generated: algorithms are known, operands come before their steps, and lanes of one kind go into the next. */
 export function isValid({ inputs, steps, out, kept }: StepGraph): boolean {
-  if (inputs.length < 1 || inputs.length > MOST_INPUTS || steps.length < 1 || steps.length > MOST_STEPS) return false
-  if (kept.length > MOST_KEPT || inputs.length + kept.length > MOST_INPUTS) return false
+  if (inputs.length < 1 || inputs.length > MAX_INPUTS || steps.length < 1 || steps.length > MAX_STEPS) return false
+  if (kept.length > MAX_KEPT || inputs.length + kept.length > MAX_INPUTS) return false
   const lanes: Lanes[] = inputs.map(({ dtype }) => lanesOf(dtype))
   for (const { op, a, b } of steps) {
     const row: Algorithm | undefined = ALGORITHMS[op]

@@ -1,4 +1,4 @@
-import { turnOfOthers } from '../../../turn.js'
+import { yieldToEventLoop } from '../../../event-loop.js'
 import { bufferUpTo } from '../web-assembly.js'
 import { beginThread, type Shared, type Thread } from './begin-thread.js'
 
@@ -86,7 +86,7 @@ export class Launchers {
 
   /** Where there is no other thread, others have their turn first. */
   private async runHere({ address, done, failed }: Launch): Promise<void> {
-    await turnOfOthers()
+    await yieldToEventLoop()
     try {
       done(this.shared.kernels.launchAt(address))
     } catch (error) {

@@ -1,4 +1,4 @@
-import { turnOfOthers } from '../../../turn.js'
+import { yieldToEventLoop } from '../../../event-loop.js'
 import { Kernels } from '../kernels.js'
 import { bytesNow, compileLater, compileNow, isAddress, isCompiled, type KernelFile, type KernelSource, threadsFile } from '../locate.js'
 import type { CompiledModule } from '../web-assembly.js'
@@ -81,7 +81,7 @@ export const threadsInUse = (): number => (isLoaded && crew === undefined ? 1 : 
 /** Runs the kernel of a frame on another thread where there can be one; others have their turn first where there is none. */
 export async function launchElsewhere(kernels: Kernels, frame: Uint8Array): Promise<number> {
   if (features.threads && crew !== undefined) return crew.launch(frame)
-  await turnOfOthers()
+  await yieldToEventLoop()
   return kernels.launchFrame(frame)
 }
 

@@ -45,11 +45,11 @@ const host = globalThis as unknown as Host
 export function mostThreads(): number {
   if (host.SharedArrayBuffer === undefined) return 1
   if (host.crossOriginIsolated === true && host.Worker !== undefined) return host.navigator?.hardwareConcurrency ?? 1
-  return nodeThreads() === undefined ? 1 : MOST_IN_NODE
+  return nodeThreads() === undefined ? 1 : MAX_IN_NODE
 }
 
 /** Whatever the number of cores, as natively. */
-const MOST_IN_NODE = 64
+const MAX_IN_NODE = 64
 
 function nodeThreads(): NodeThreads | undefined {
   return host.process?.getBuiltinModule?.('worker_threads') as NodeThreads | undefined

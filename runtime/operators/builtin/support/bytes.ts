@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { pace } from '../../../pace.js'
-import { grow } from '../../../tensor/growth.js'
+import { grow } from '../../../tensor/element-budget.js'
 import { codePointAt } from './code-point.js'
 
 /**

@@ -1,5 +1,5 @@
 import { pace } from '../../../pace.js'
-import { grow } from '../../../tensor/growth.js'
+import { grow } from '../../../tensor/element-budget.js'
 import { decodeBytes, encodeBytes } from './bytes.js'
 
 // the character classes of the C locale, by byte

@@ -3,7 +3,7 @@ import { type Int, toInt } from '../../../tensor/scalar.js'
 
 const INT = /^[ \t\n\v\f\r]*([+-]?)(\d+)$/
 /** Digits of an int of 64 bits. */
-const MOST_DIGITS = 19
+const MAX_DIGITS = 19
 const DECIMAL = /^[ \t\n\v\f\r]*[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 const HEXADECIMAL = /^[ \t\n\v\f\r]*([+-]?)0x([\da-f]*)(?:\.([\da-f]*))?(?:p([+-]?\d+))?$/i
 const SPECIAL = /^[ \t\n\v\f\r]*([+-]?)(?:(inf(?:inity)?)|nan(?:\(\w*\))?)$/i
@@ -13,7 +13,7 @@ export function parseInt64(text: string): Int {
   const match = INT.exec(text)
   if (match === null) throw new PtliteError('MODEL_ERROR', `ValueError: invalid literal for int() with base 10: '${text}'`)
   const digits = match[2]!.replace(/^0+/, '')
-  const value = digits.length > MOST_DIGITS ? null : BigInt(digits) * (match[1] === '-' ? -1n : 1n)
+  const value = digits.length > MAX_DIGITS ? null : BigInt(digits) * (match[1] === '-' ? -1n : 1n)
   if (value === null || BigInt.asIntN(64, value) !== value)
     throw new PtliteError('MODEL_ERROR', `OverflowError: '${text}' does not fit 64 bits`)
   return toInt(value)

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../../error.js'
-import { growBy } from '../../../tensor/growth.js'
+import { growBy } from '../../../tensor/element-budget.js'
 import type { Int } from '../../../tensor/scalar.js'
 
 /** A list or string index in 0..length-1; negative ones count from the end. Throws MODEL_ERROR (an IndexError) outside. */

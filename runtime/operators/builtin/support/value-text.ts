@@ -1,6 +1,6 @@
 import { PtliteError } from '../../../error.js'
 import { pace } from '../../../pace.js'
-import { growBy } from '../../../tensor/growth.js'
+import { growBy } from '../../../tensor/element-budget.js'
 import { type CustomObject, Device, type DictKey, RandomGenerator, ScriptObject, Tuple, type Value } from '../../../tensor/value.js'
 import { Complex, Float } from '../../../tensor/scalar.js'
 import { Tensor } from '../../../tensor/tensor.js'
@@ -12,7 +12,7 @@ import { tensorText } from './tensor-text.js'
 type Container = Value[] | Tuple | Map<DictKey, Value>
 
 /** Items that may be written again because their text depends on what they are in; see ContainerTexts. */
-const MOST_REPEATED = 2 ** 18
+const MAX_REPEATED = 2 ** 18
 
 /**
  * A value as `str()` and `format` of TorchScript write it. Strings are not quoted, inside containers either. A list, tuple or dict in itself is
@@ -87,7 +87,7 @@ class ContainerTexts {
     const keys = container instanceof Map ? [...container.keys()] : null
     const items = container instanceof Map ? [...container.values()] : container instanceof Tuple ? container.items : container
     const depth = this.entered.get(container)
-    if (depth !== undefined && (this.repeated += items.length + 1) > MOST_REPEATED)
+    if (depth !== undefined && (this.repeated += items.length + 1) > MAX_REPEATED)
       throw new PtliteError('OUT_OF_MEMORY', 'the text of lists that are in each other is too long')
     this.entered.set(container, this.open.length)
     const [bracket] = brackets(container)

@@ -1,7 +1,7 @@
 import { DType, isFloating } from '../../../tensor/dtype.js'
 import { halfValue, isHalf } from '../../../tensor/half.js'
 import { Float, longBits, type Scalar, scalarBits, scalarToNumber } from '../../../tensor/scalar.js'
-import { noteUse } from '../../../used.js'
+import { noteUse } from '../../../traced-parts.js'
 import * as features from '../../../features.js'
 import { absent } from '../../../error.js'
 

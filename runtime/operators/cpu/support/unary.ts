@@ -7,7 +7,7 @@ import { resultTensor } from '../../../tensor/iterator.js'
 import { toFloating } from '../../../tensor/promote.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 import { cloneOf, copyInto } from '../../support/copy.js'
-import { deliver } from '../../support/deliver.js'
+import { writeOut } from '../../support/write-out.js'
 import { checkPlain, checkSameType, computeFor, notFor, runUnary, type UnaryKernel } from './elementwise.js'
 import { fillScalar } from '../../support/fill.js'
 
@@ -65,7 +65,7 @@ export function asking(name: string, op: number): Unary {
 /** The same, asked about either part of complex numbers. */
 export function askingEither(name: string, op: number): Unary {
   const ask = asking(name, op)
-  return (self, out) => (isComplex(self.type) ? deliver(logical_or_out(ask(partOf(self, 0)), ask(partOf(self, 1))), out) : ask(self, out))
+  return (self, out) => (isComplex(self.type) ? writeOut(logical_or_out(ask(partOf(self, 0)), ask(partOf(self, 1))), out) : ask(self, out))
 }
 
 /** self as it is, where an operator has nothing to do for its dtype. */

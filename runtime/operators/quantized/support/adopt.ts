@@ -1,7 +1,7 @@
 import { resizeOut } from '../../../tensor/out.js'
 import { Tensor } from '../../../tensor/tensor.js'
 import { copyInto } from '../../support/copy.js'
-import { checkOutType } from '../../support/deliver.js'
+import { checkOutType } from '../../support/write-out.js'
 
 /** Writes a result into `out`, which is resized to its shape and takes its parameters. */
 export function adopt(out: Tensor, result: Tensor): Tensor {

@@ -102,7 +102,7 @@ interface KeptEpilogue {
 }
 
 /** Epilogues kept per layer; a layer is mostly called with the same parameters. */
-const MOST_KEPT = 8
+const MAX_KEPT = 8
 
 /**
  * Per-channel factors from sums of integers to integers of `output`, and the bias in units of the sums. Kept for later calls
@@ -113,7 +113,7 @@ export function requantization(packed: PackedWeights, input: PerTensorQuant, out
     if (kept.inputScale === input.scale && kept.outputScale === output.scale) return kept.epilogue
   }
   const epilogue = makeRequantization(packed, input, output)
-  if (passing || packed.epilogues.length >= MOST_KEPT) return epilogue
+  if (passing || packed.epilogues.length >= MAX_KEPT) return epilogue
   keep(epilogue)
   packed.epilogues.push({ inputScale: input.scale, outputScale: output.scale, epilogue })
   return epilogue

@@ -6,7 +6,7 @@ import { Tensor } from '../../tensor/tensor.js'
  * What `make` derives from the contents of `t`, which are `bytes` long; kept with the storage where that is a module's, made anew
  * after a write, and otherwise released when the operator is done.
  */
-export function lastingDerived(t: Tensor, key: string, bytes: number, make: (out: number) => void): Storage {
+export function keptDerived(t: Tensor, key: string, bytes: number, make: (out: number) => void): Storage {
   const { storage } = t
   const lasting = !storage.owned || storage.isWatched
   const kept = derivedOf(storage)

@@ -1,5 +1,5 @@
 /** Fulfils when what waits in the event loop has had its turn. */
-export function turnOfOthers(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })

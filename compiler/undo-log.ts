@@ -24,7 +24,7 @@ export function mayFailMidway({ frames }: CapturedRun, written: readonly number[
 }
 
 /** What memory holds, and where the random generator stands, to be put back. */
-export class Contents {
+export class UndoLog {
   private readonly copies = new Map<Storage, Uint8Array>()
   private readonly generator: { readonly address: number; readonly state: Uint8Array } | null
 
@@ -49,8 +49,8 @@ export class Contents {
 }
 
 /** Where the random generator stands, if a run `draws`. */
-export function generatorState(draws: boolean): Pick<Contents, 'restore'> {
-  return new Contents([], draws)
+export function generatorState(draws: boolean): Pick<UndoLog, 'restore'> {
+  return new UndoLog([], draws)
 }
 
 function read(address: number, bytes: number): Uint8Array {

@@ -6,7 +6,7 @@ import { CONTAINER_ELEMENTS, DEFAULT_ELEMENTS, type Limited, limitError } from '
  * string says so first. What is made is added up; once that is as much as may be alive, what is alive is counted, and from there it goes on. So
  * a step costs next to nothing, and the limit is exceeded by a quarter at most.
  */
-export interface Census {
+export interface ElementBudget {
   /** Elements that may be made before those alive are counted. */
   room: number
   readonly limit: number
@@ -16,21 +16,21 @@ export interface Census {
 }
 
 /** Outside of runs nothing is counted but what is made at once. */
-const OUTSIDE: Census = { room: DEFAULT_ELEMENTS, limit: DEFAULT_ELEMENTS, who: 'the call', count: () => 0 }
+const OUTSIDE: ElementBudget = { room: DEFAULT_ELEMENTS, limit: DEFAULT_ELEMENTS, who: 'the call', count: () => 0 }
 /** Of an operator that is called by itself: whatever it makes is taken for alive. */
-const SINGLE: Census = { room: DEFAULT_ELEMENTS, limit: DEFAULT_ELEMENTS, who: 'the operator', count: () => Infinity }
+const SINGLE: ElementBudget = { room: DEFAULT_ELEMENTS, limit: DEFAULT_ELEMENTS, who: 'the operator', count: () => Infinity }
 
-let current: Census = OUTSIDE
+let current: ElementBudget = OUTSIDE
 
-/** Makes `census` the current one; null for that outside of runs. Returns the one before, to be put back when done. */
-export function enterCensus(census: Census | null): Census {
+/** Makes `elementBudget` the current one; null for that outside of runs. Returns the one before, to be put back when done. */
+export function enterElementBudget(elementBudget: ElementBudget | null): ElementBudget {
   const before = current
-  current = census ?? OUTSIDE
+  current = elementBudget ?? OUTSIDE
   return before
 }
 
-/** Begins an operator that is called outside of runs, or goes on with the census that there is. Returns that, to be put back when done. */
-export function enterOperator(): Census {
+/** Begins an operator that is called outside of runs, or goes on with the elementBudget that there is. Returns that, to be put back when done. */
+export function enterOperator(): ElementBudget {
   const before = current
   if (before === OUTSIDE) {
     SINGLE.room = SINGLE.limit

@@ -6,34 +6,34 @@ import type { Tensor } from '../../tensor/tensor.js'
 import { copyOut } from './copy-out.js'
 
 /** Hands a result over: as it is, or by copying it into `out`, which is resized where its shape differs. */
-export function deliver(result: Tensor, out: Tensor | undefined): Tensor {
+export function writeOut(result: Tensor, out: Tensor | undefined): Tensor {
   return out === undefined ? result : copyOut(result, out)
 }
 
-/** Like `deliver`, for variants that PyTorch derives: a resized `out` lies in rows. */
-export function deliverInRows(result: Tensor, out: Tensor | undefined): Tensor {
+/** Like `writeOut`, for variants that PyTorch derives: a resized `out` lies in rows. */
+export function writeOutInRows(result: Tensor, out: Tensor | undefined): Tensor {
   if (out !== undefined) resizeOut(out, result.shape)
-  return deliver(result, out)
+  return writeOut(result, out)
 }
 
-/** Like `deliver`, for operators that take no other dtype for `out` than their own. */
-export function deliverExact(result: Tensor, out: Tensor | undefined, operator: string): Tensor {
+/** Like `writeOut`, for operators that take no other dtype for `out` than their own. */
+export function writeOutExact(result: Tensor, out: Tensor | undefined, operator: string): Tensor {
   if (out !== undefined) checkOutType(out, result.type, operator)
-  return deliver(result, out)
+  return writeOut(result, out)
 }
 
 /** Tensors to write results into, as functions with a variant for them take them last. */
 export type Outs = (Tensor | undefined)[]
 
-/** `deliver` for each of several results; either all have an out tensor or none has. */
-export function deliverAll<T extends Tensor[]>(results: T, outs: Readonly<Outs>): T {
-  return results.map((result, i) => deliver(result, outs[i])) as T
+/** `writeOut` for each of several results; either all have an out tensor or none has. */
+export function writeOuts<T extends Tensor[]>(results: T, outs: Readonly<Outs>): T {
+  return results.map((result, i) => writeOut(result, outs[i])) as T
 }
 
-/** `deliverExact` for each of several results; all are checked before the first is written. */
-export function deliverAllExact<T extends Tensor[]>(results: T, outs: Readonly<Outs>, operator: string): T {
+/** `writeOutExact` for each of several results; all are checked before the first is written. */
+export function writeOutsExact<T extends Tensor[]>(results: T, outs: Readonly<Outs>, operator: string): T {
   results.forEach((result, i) => outs[i] !== undefined && checkOutType(outs[i], result.type, operator))
-  return deliverAll(results, outs)
+  return writeOuts(results, outs)
 }
 
 export function checkOutType(out: Tensor, type: DType, operator: string): void {
@@ -47,5 +47,5 @@ export function deliverInPlace(result: Tensor, self: Tensor): Tensor {
     sameShape(result.shape, self.shape),
     () => `the result has shape ${shapeText(result.shape)}, the tensor written to ${shapeText(self.shape)}`,
   )
-  return deliver(result, self)
+  return writeOut(result, self)
 }

@@ -1,3 +1,4 @@
 /** What programs call of it. */
 export { generate } from './generate.js'
 export { openSession } from './session.js'
+export { loadTokenizer } from './text/chat-tokenizer.js'

@@ -28,6 +28,13 @@ export type { GenerationOptions } from '../generation/options.js'
 export type { Prompt, PromptInputs, Tokens } from '../generation/prompt.js'
 export type { SamplingOptions } from '../generation/sampling/sampler.js'
 export { type GenerationSession, openSession } from '../generation/session.js'
+export {
+  type ChatMessage,
+  type ChatTokenizer,
+  loadTokenizer,
+  type TokenizerFiles,
+  type TokenizerLibraries,
+} from '../generation/text/chat-tokenizer.js'
 export type { Tokenizer } from '../generation/text/tokenizer.js'
 export type { FinishReason, GeneratedToken, Generation, Usage } from '../generation/usage.js'
 export { melSpectrogram, type MelOptions } from '../media/audio/mel-spectrogram.js'

@@ -58,6 +58,12 @@ export const openSession: typeof whole.openSession = async (...args) => {
   return generation().openSession(...args)
 }
 
+export const loadTokenizer: typeof whole.loadTokenizer = async (...args) => {
+  const waiting = generation.ready()
+  if (waiting !== undefined) await waiting
+  return generation().loadTokenizer(...args)
+}
+
 export const inspectModel: typeof whole.inspectModel = async (...args) => {
   const waiting = inspection.ready()
   if (waiting !== undefined) await waiting

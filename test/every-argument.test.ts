@@ -238,6 +238,12 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
         works: [...NOTHING, ...(GENERATION[name] ?? [])],
       })),
   ],
+  loadTokenizer: [
+    { call: loose(ptlite.loadTokenizer) },
+    ...['tokenizer', 'config', 'template'].map((name) => ({
+      call: (x: unknown) => loose(ptlite.loadTokenizer)({ tokenizer: null, [name]: x }),
+    })),
+  ],
   openSession: [
     { call: loose(ptlite.openSession) },
     { call: (x) => loose(ptlite.openSession)(languageModel, x), works: [...OPTIONS, '[]'] },

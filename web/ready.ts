@@ -11,7 +11,7 @@ const namesTest = (value: unknown): string | null =>
 /** The chunks of functions that are in others than operators are. */
 const CHUNKS: Readonly<Partial<Record<keyof typeof library, ChunkName>>> = {
   ...{ imageToTensor: 'media', tensorToImage: 'media', melSpectrogram: 'media', readWav: 'media', resampleAudio: 'media' },
-  ...{ generate: 'media', openSession: 'media' },
+  ...{ generate: 'media', openSession: 'media', loadTokenizer: 'media' },
   ...{ inspectModel: 'formats', suggestInputs: 'formats', startTracing: 'formats', stopTracing: 'formats' },
   ...{ custom: 'more-operators', registerOperator: 'more-operators', operators: 'more-operators' },
 }

@@ -1,6 +1,7 @@
 import { kinds } from '../../formats/registry.js'
 import { VERSION } from '../../runtime/version.js'
 import { bench } from './bench.js'
+import { chat } from './chat.js'
 import { codegen } from './codegen.js'
 import { compile } from './compile.js'
 import { completion } from './completion.js'
@@ -20,7 +21,7 @@ import { verify } from './verify-files.js'
 export const COMMANDS: Readonly<Record<string, Command>> = {
   ...{ run, inspect, trace, compile, convert, bench, prune, verify },
   'quantize-report': quantizeReport,
-  ...{ serve, cpu, codegen },
+  ...{ chat, serve, cpu, codegen },
   completion: completion(() => COMMANDS),
 }
 

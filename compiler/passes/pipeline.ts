@@ -37,12 +37,14 @@ import { squeezeExcite } from './lower/squeeze-excite.js'
 import { stackedChains } from './fuse/stacked-chains.js'
 import { stridedOperands } from './lower/strided-operands.js'
 import { views } from './canonical/views.js'
+import { weightOnly } from './canonical/weight-only.js'
 
 /** Every pass in the order it runs: those that lower for what is there. */
 export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS): readonly Pass[] => [
   functionalize,
   deadCode,
   copies,
+  weightOnly,
   foldingButIntegers,
   canonical,
   views,

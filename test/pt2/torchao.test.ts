@@ -48,6 +48,25 @@ for (const [file, expected] of Object.entries(files)) {
   })
 }
 
+/** Operators on integers that plans have, by file. */
+const KERNELS: Readonly<Record<string, RegExp>> = {
+  'int8-weight-only': /weight=\(%\d+, "i8"/,
+  'int3-rows': /weight=\(%\d+, "i8"/,
+  'int4-groups': /weight=\(%\d+, "i4"/,
+  'int8-dynamic': /_int_mm/,
+}
+
+for (const [file, kernel] of Object.entries(KERNELS)) {
+  t.test(`integers that a plan of ${file} multiplies`, async (t) => {
+    const model = await loadModule(`${FOLDER}${file}.pt2`)
+    const { input, shape } = files[file]!
+    const passes = model.explain('forward', [tensor(Float32Array.from(input), shape)]).split('\n# ')
+    const last = passes.filter((text) => text.startsWith('after ')).at(-1)!
+    t.match(last, kernel)
+    model.dispose()
+  })
+}
+
 t.test('names of what is in tensors of subclasses', async (t) => {
   const model = await loadModule(`${FOLDER}int8-dynamic.pt2`)
   const weight = model.getAttribute('wide.weight.qdata') as Tensor

@@ -6,6 +6,7 @@ import { nameOf, usesOf } from '../../graph/node.js'
 import { Analysis, inputOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { type Pass, untilStable } from '../pass.js'
+import { isDequantization } from './weight-only.js'
 
 /** Memory that a constant may take without being smaller than what it is made from, and all such constants together. */
 const MAX_BYTES = 4 << 20
@@ -70,7 +71,8 @@ function canFold(node: GraphNode, analysis: Analysis, budget: { left: number }):
   const taken = uses.reduce((sum, id) => sum + Math.min(bytes(id), analysis.tensor(id)!.storage.byteLength), 0)
   // what is no larger than its source may take that one's place
   if (made <= taken) return true
-  if (made > MAX_BYTES || made > budget.left) return false
+  const isWeight = node.kind === 'operator' && isDequantization(node, analysis)
+  if ((made > MAX_BYTES && !isWeight) || made > budget.left) return false
   budget.left -= made
   return true
 }

@@ -1,0 +1,75 @@
+import t from 'tap'
+import { weightOnly } from '../../compiler/passes/canonical/weight-only.js'
+import { type Tensor, tensor } from '../../src/index.js'
+import { cleaned, passChecks, random } from './pass-checks.js'
+
+const integers = (rows: number, columns: number, most: number): Tensor =>
+  tensor(
+    Int8Array.from({ length: rows * columns }, (_, i) => ((i * 37) % (2 * most)) - most),
+    [rows, columns],
+  )
+const numbers = (n: number): Tensor => tensor(Float32Array.from({ length: n }, (_, i) => 0.01 + (i % 7) * 0.003))
+const zeros = (n: number, every = 0): Tensor => tensor(Int8Array.from({ length: n }, (_, i) => (every === 0 ? 0 : (i % every) - 1)))
+
+const { check, parse } = passChecks({
+  bytes: integers(16, 64, 128),
+  halves: integers(16, 64, 8),
+  narrow: integers(12, 64, 8),
+  rows: numbers(16),
+  groups: numbers(32),
+  'groups of narrow': numbers(24),
+  'no zeros': zeros(16),
+  zeros: zeros(32, 3),
+  bias: random([16]),
+})
+const pass = cleaned(weightOnly)
+
+/** A layer on a dequantized weight. */
+function layer(weight: string, n: number, scales: string, zero: string, group: number, input = '3, 64', bias = false): string {
+  const count = (n * 64) / group
+  const out = `${input.slice(0, input.lastIndexOf(','))}, ${n}`
+  return `input %0: float32[${input}] @0
+constant %1: int8[${n}, 64] @1 = "${weight}"
+constant %2: float32[${count}] @2 = "${scales}"
+${zero === '' ? '' : `constant %3: int8[${count}] @3 = "${zero}"\n`}${bias ? 'constant %4: float32[16] @4 = "bias"\n' : ''}%5: float32[${n}, 64] @5 = torchao::dequantize_affine(%1, [1, ${group}], %2, ${zero === '' ? 'None' : '%3'}, 1, None, None, 6, "INT")
+%6: float32[${out}] @6 = aten::linear(%0, %5, ${bias ? '%4' : 'None'})
+return %6
+`
+}
+
+const BYTES = 'aten::_weight_int8pack_mm'
+const HALVES = 'aten::_weight_int4pack_mm_for_cpu'
+const AS_IT_IS = ['torchao::dequantize_affine', 'aten::linear']
+
+t.test('weights of 8 bits with a scale for each row', (t) => {
+  check(t, pass, layer('bytes', 16, 'rows', '', 64), [BYTES], 1e-6)
+  check(t, pass, layer('bytes', 16, 'rows', 'no zeros', 64, '3, 64', true), [BYTES, 'aten::add.Tensor'], 1e-6)
+  check(t, pass, layer('bytes', 16, 'rows', '', 64, '2, 3, 64', true), ['aten::reshape', BYTES, 'aten::add.Tensor', 'aten::reshape'], 1e-6)
+  const converted = `input %0: float32[3, 64] @0
+constant %1: int8[16, 64] @1 = "bytes"
+%2: int8[64, 16] strides [1, 64] @1 = aten::t(%1)
+%3: float32[64, 16] strides [1, 64] @2 = aten::to.dtype(%2, 6, False, False, None)
+%4: float32[3, 16] @3 = aten::mm(%0, %3)
+return %4
+`
+  check(t, pass, converted, [BYTES], 1e-6)
+  t.end()
+})
+
+t.test('weights of 4 bits with a scale for each group', (t) => {
+  check(t, pass, layer('halves', 16, 'groups', '', 32), [HALVES], 1e-6)
+  check(t, pass, layer('halves', 16, 'groups', 'zeros', 32, '3, 64', true), [HALVES, 'aten::add.Tensor'], 1e-6)
+  t.end()
+})
+
+t.test('what no kernel reads', (t) => {
+  check(t, pass, layer('bytes', 16, 'groups', '', 32), AS_IT_IS)
+  check(t, pass, layer('narrow', 12, 'groups of narrow', '', 32), AS_IT_IS)
+  t.end()
+})
+
+t.test('many rows are multiplied with floats', (t) => {
+  const graph = parse(layer('bytes', 16, 'rows', '', 64, '17, 64'))
+  t.equal(weightOnly.run(graph), graph)
+  t.end()
+})

@@ -4,7 +4,7 @@ import type { Stored } from '../pt2/fixtures.js'
 
 const folder = fileURLToPath(new URL('../fixtures/pte/', import.meta.url))
 
-/** Programs of make_pte.py. */
+/** Programs of make_pte.py, and of make_pte_language.py. */
 export const PROGRAMS = [
   'net',
   'net_xnnpack',
@@ -22,10 +22,11 @@ export const PROGRAMS = [
   'arrange_xnnpack',
   'methods',
   'llama',
+  'language',
 ] as const
 
 /** Programs that change the module, whose calls come in order. */
-export const CHANGES: ReadonlySet<string> = new Set(['state', 'state_xnnpack', 'llama'])
+export const CHANGES: ReadonlySet<string> = new Set(['state', 'state_xnnpack', 'llama', 'language'])
 
 export interface Call {
   readonly method: string

@@ -115,3 +115,12 @@ t.test('another backend is named, with the methods that it serves and the export
   t.match(layout?.methods[0]?.refusal, message)
   t.ok(layout?.methods[0]?.partitions.some(({ backend, nodes }) => backend === 'VulkanBackend' && nodes.length === 0))
 })
+
+t.test('positions in a cache are counted from its start alone', async (t) => {
+  const module = await loadModule(fixturePath('language.pte'))
+  const args = readCalls('language').calls[0]!.args.map(inputOf)
+  const places = [0, 1, 2, -1]
+  args[9] = tensor(BigInt64Array.from(places, BigInt), [2, 2])
+  t.throws(() => module.forward(...args), { message: /index 4 is out of bounds|out of range|out of bounds/ })
+  module.dispose()
+})

@@ -1,7 +1,9 @@
-import { damaged, unsupported } from '../../../program/file-error.js'
+import { damaged } from '../../../program/file-error.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import type { Kernel } from '../kernel.js'
 import type { MethodEmitter } from '../method-emitter.js'
+import { gatedDeltaRule } from './delta-rule.js'
+import { transform } from './hadamard.js'
 
 /* Operators of ExecuTorch's language models (extension/llm/custom_ops). Sequences are dimension 1 and heads dimension 2, unless a flag says that it is the other way round. */
 
@@ -19,7 +21,12 @@ interface Attention {
   readonly headsFirst?: boolean
 }
 
-function push(emitter: MethodEmitter, operator: string, given: number, ...constants: readonly (number | boolean | null)[]): void {
+function push(
+  emitter: MethodEmitter,
+  operator: string,
+  given: number,
+  ...constants: readonly (number | boolean | null | number[])[]
+): void {
   for (const constant of constants) emitter.constant(constant)
   emitter.operator(operator, given + constants.length)
 }
@@ -97,6 +104,15 @@ function update(value: number, cache: number, start: number, emitter: MethodEmit
   emitter.builder.emit('DROP')
 }
 
+/** Positions in a cache. One below zero is none, where index_put counts it from the end: it becomes one that is out of range. */
+function pushPositions(indices: number, cache: number, emitter: MethodEmitter): void {
+  emitter.pushAs(indices, 'Tensor')
+  emitter.pushAs(indices, 'Tensor')
+  push(emitter, 'aten::lt.Scalar', 1, 0)
+  emitter.constant(emitter.tensor(cache).sizes[1] ?? 0)
+  emitter.operator('aten::masked_fill.Scalar', 3)
+}
+
 /** The result of an operator that is called for what it writes to. */
 function storeNothing(result: number, emitter: MethodEmitter): void {
   const { sizes, scalarType } = emitter.tensor(result)
@@ -131,7 +147,7 @@ const KERNELS: Readonly<Record<string, Kernel>> = {
     push(emitter, 'aten::size.int', 1, 0)
     builder.operator('aten::arange', 1)
     push(emitter, 'aten::unsqueeze', 1, 1)
-    emitter.pushAs(indices!, 'Tensor')
+    pushPositions(indices!, cache!, emitter)
     builder.emit('LIST_CONSTRUCT', builder.type('Optional[Tensor]'), 2)
     emitter.pushAs(value!, 'Tensor')
     builder.operator('aten::index_put_', 3)
@@ -170,32 +186,27 @@ const KERNELS: Readonly<Record<string, Kernel>> = {
     emitter.store(args[15]!)
   }),
   'llama::fast_hadamard_transform.out': kernel(1, [], ([input, out], emitter) => {
+    transform(input!, emitter)
+    emitter.store(out!)
+  }),
+  // what its name stands for is done by a delegate, where there is one
+  'llama::fallback.out': kernel(1, [], ([input, out], emitter) => {
+    emitter.pushAs(input!, 'Tensor')
+    emitter.operator('aten::clone', 1)
+    emitter.store(out!)
+  }),
+  'llama::gated_delta_rule.out': gatedDeltaRule,
+  'llama::channelwise_gated_delta_rule.out': gatedDeltaRule,
+  'preprocess::tile_crop.out': kernel(2, [], ([input, size, out], emitter) => {
+    const tile = emitter.knownInt(size!)
     const { sizes } = emitter.tensor(input!)
-    const length = sizes.at(-1) ?? 1
-    if (!Number.isInteger(Math.log2(length))) throw unsupported(`a Hadamard transform of ${length} numbers, which is no power of 2`)
+    const [channels, height, width] = sizes as [number, number, number]
+    if (typeof tile !== 'number' || sizes.length !== 3 || !(tile > 0 && height % tile === 0 && width % tile === 0))
+      throw damaged(`tiles of ${tile} of an image of the sizes [${sizes.join(', ')}]`)
     emitter.pushAs(input!, 'Tensor')
-    // sums and differences of pairs that are ever further apart
-    for (let step = 1; step < length; step *= 2) {
-      emitter.constant([-1, 2, step])
-      emitter.operator('aten::reshape', 2)
-      const { builder } = emitter
-      const pairs = emitter.temporary()
-      builder.emit('STORE', pairs)
-      for (const operator of ['aten::add.Tensor', 'aten::sub.Tensor']) {
-        for (const half of [0, 1]) {
-          builder.emit('LOAD', pairs)
-          push(emitter, 'aten::select.int', 1, 1, half)
-        }
-        builder.operator(operator, 2)
-      }
-      builder.emit('LIST_CONSTRUCT', builder.type('Tensor'), 2)
-      push(emitter, 'aten::stack', 1, 1)
-    }
-    emitter.pushAs(input!, 'Tensor')
-    emitter.operator('aten::size', 1)
-    emitter.operator('aten::reshape', 2)
-    emitter.constant(new Float(1 / Math.sqrt(length)))
-    emitter.operator('aten::mul.Scalar', 2)
+    push(emitter, 'aten::reshape', 1, [channels, height / tile, tile, width / tile, tile])
+    push(emitter, 'aten::permute', 1, [1, 3, 0, 2, 4])
+    push(emitter, 'aten::reshape', 1, [(height / tile) * (width / tile), channels, tile, tile])
     emitter.store(out!)
   }),
 }

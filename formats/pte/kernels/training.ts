@@ -137,7 +137,22 @@ const maxPoolBackward: Kernel = {
   },
 }
 
+/**
+ * (input, weight, bias, running_mean, running_var, training, momentum, eps, out, save_mean, save_invstd): in training the running statistics are written to.
+ */
+const batchNorm: Kernel = {
+  effects: (args) => ({ reads: args.slice(0, 8), writes: args.slice(8, 11), updates: args.slice(3, 5) }),
+  emit(args, emitter) {
+    if (args.length < 11) throw damaged(`expected 11 arguments, found ${args.length}`)
+    const types = ['Tensor', 'Tensor?', 'Tensor?', 'Tensor', 'Tensor', 'bool', 'float', 'float']
+    types.forEach((type, i) => emitter.pushAs(args[i]!, type))
+    emitter.operator('aten::native_batch_norm', types.length)
+    for (const result of [args[10]!, args[9]!, args[8]!]) emitter.store(result)
+  },
+}
+
 const KERNELS: Readonly<Record<string, Kernel>> = {
+  'aten::_native_batch_norm_legit.out': batchNorm,
   'aten::convolution_backward.out': convolutionBackward,
   'aten::max_pool2d_with_indices_backward.grad_input': maxPoolBackward,
 }

@@ -159,7 +159,16 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     {
       call: loose(tensor),
       works: [
-        ...[...NUMBERS, 'true', '[]', 'typed array', 'shared array', 'array of another realm', 'list of another realm'],
+        ...[
+          ...NUMBERS,
+          'true',
+          '[]',
+          'typed array',
+          'shared array',
+          'array of another realm',
+          'big unsigned array',
+          'list of another realm',
+        ],
         ...['proxy of a list'],
       ],
     },

@@ -5,6 +5,7 @@ export const PAGES = {
     'docs/commands.md',
     'docs/web.md',
     'docs/generation.md',
+    'docs/weights.md',
     'docs/deploy.md',
     'docs/serving.md',
     'docs/serving-fleet.md',

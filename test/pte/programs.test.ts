@@ -1,9 +1,16 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { inspectModel, loadModule, tensor } from '../../src/index.js'
 import { difference, inputOf } from '../pt2/fixtures.js'
+import { kernelFields } from '../../runtime/native/generated/kernel-fields.js'
+import { readTrace } from '../../selective-build/selection/read-trace.js'
+import { ptlite } from '../cli/in-process.js'
+import { runnable } from '../support/node.js'
 import { CHANGES, fixturePath, PROGRAMS, readCalls } from './fixtures.js'
 
 for (const name of PROGRAMS) {
@@ -38,6 +45,28 @@ t.test('off the event loop', async (t) => {
     t.equal(difference(await module.run('forward', call!.args.map(inputOf)), call!.result), undefined, name)
     module.dispose()
   }
+})
+
+t.test('in a worker', async (t) => {
+  const library = pathToFileURL(runnable(fileURLToPath(new URL('../../src/index.ts', import.meta.url)))).href
+  const [call] = readCalls('net_xnnpack').calls
+  const { tensor: data, shape } = call!.args[0] as { tensor: number[]; shape: number[] }
+  const code = `
+    const { parentPort, workerData: { library, model, data, shape } } = require('node:worker_threads')
+    import(library).then(async ({ loadModule, tensor }) => {
+      const module = await loadModule(model, { compile: 'eager' })
+      parentPort.postMessage([...module.forward(tensor(data, shape)).data()])
+    })`
+  const worker = new Worker(code, {
+    eval: true,
+    workerData: { library, model: fixturePath('net_xnnpack.pte'), data: Float32Array.from(data), shape },
+    execArgv: ['--enable-source-maps=false'],
+  })
+  const [found] = (await once(worker, 'message')) as [number[]]
+  await worker.terminate()
+  const { tensor: wanted } = call!.result as { tensor: number[] }
+  t.equal(found.length, wanted.length)
+  for (const [i, value] of wanted.entries()) t.ok(Math.abs(found[i]! - value) < 1e-4, `element ${i}`)
 })
 
 t.test('what a program takes is checked, by name', async (t) => {
@@ -123,4 +152,19 @@ t.test('positions in a cache are counted from its start alone', async (t) => {
   args[9] = tensor(BigInt64Array.from(places, BigInt), [2, 2])
   t.throws(() => module.forward(...args), { message: /index 4 is out of bounds|out of range|out of bounds/ })
   module.dispose()
+})
+
+t.test('a trace for selective builds says what a program needs', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ptlite-pte-'))
+  const [input, output] = [join(folder, 'x.json'), join(folder, 'net.trace')]
+  const { tensor: data, shape } = readCalls('net_xnnpack').calls[0]!.args[0] as { tensor: number[]; shape: number[] }
+  const rows = Array.from({ length: shape[1]! * shape[2]! }, (_, i) => data.slice(i * shape[3]!, (i + 1) * shape[3]!))
+  const channels = Array.from({ length: shape[1]! }, (_, i) => rows.slice(i * shape[2]!, (i + 1) * shape[2]!))
+  writeFileSync(input, JSON.stringify([channels]))
+  const { status, stderr } = await ptlite('trace', fixturePath('net_xnnpack.pte'), '--input', input, '-o', output)
+  t.equal(status, 0, stderr)
+  const { features, operators } = readTrace(output, new Set(kernelFields.map((row) => row.split(' ', 1)[0]!)))
+  t.ok(features.has('loader:pte'))
+  t.ok([...operators.keys()].some((name) => /^aten::conv/.test(name)))
+  rmSync(folder, { recursive: true })
 })

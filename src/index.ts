@@ -22,6 +22,8 @@ export { Complex, complex, Float, float, type Int, int, type Scalar } from '../r
 export type { TensorType } from '../runtime/tensor/public-tensor.js'
 export type { ScriptObject } from '../runtime/tensor/value.js'
 export type { NestedNumbers, PerChannelQuant, PerTensorQuant, Quant, StorageOptions } from '../runtime/tensor/tensor.js'
+export { embed, type EmbedOptions } from '../generation/embeddings/embed.js'
+export { type Nearest, nearestVectors, type RoundedVectors, roundVectors, type Vectors } from '../generation/embeddings/nearest.js'
 export { generate } from '../generation/generate.js'
 export type { EncoderDecoder, LanguageModel } from '../generation/language-model.js'
 export type { GenerationOptions } from '../generation/options.js'

@@ -64,6 +64,14 @@ export const loadTokenizer: typeof whole.loadTokenizer = async (...args) => {
   return generation().loadTokenizer(...args)
 }
 
+export const embed: typeof whole.embed = async (...args) => {
+  const waiting = generation.ready()
+  if (waiting !== undefined) await waiting
+  return generation().embed(...args)
+}
+export const nearestVectors: typeof whole.nearestVectors = later(generation, 'nearestVectors')
+export const roundVectors: typeof whole.roundVectors = later(generation, 'roundVectors')
+
 export const inspectModel: typeof whole.inspectModel = async (...args) => {
   const waiting = inspection.ready()
   if (waiting !== undefined) await waiting

@@ -247,6 +247,23 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
         works: [...NOTHING, ...(GENERATION[name] ?? [])],
       })),
   ],
+  embed: [
+    { call: (x) => loose(ptlite.embed)(x, [[1]]) },
+    { call: (x) => loose(ptlite.embed)(languageModel, x), works: ['ragged lists'] },
+    { call: (x) => loose(ptlite.embed)(languageModel, [x]), works: TOKENS },
+    { call: (x) => loose(ptlite.embed)(languageModel, [[1]], x), works: OPTIONS },
+    ...['pooling', 'normalize', 'batch', 'signal'].map((name) => ({
+      call: (x: unknown) => loose(ptlite.embed)(languageModel, [[1]], { [name]: x }),
+      works: [...NOTHING, ...(name === 'normalize' ? ['true'] : name === 'batch' ? ['Infinity'] : [])],
+    })),
+  ],
+  nearestVectors: [
+    { call: (x) => loose(ptlite.nearestVectors)(x, row(), 1) },
+    { call: (x) => loose(ptlite.nearestVectors)(row(), x, 1) },
+    { call: (x) => loose(ptlite.nearestVectors)(row(), row(), x) },
+    { call: (x) => loose(ptlite.nearestVectors)({ values: row(), scales: x }, row(), 1) },
+  ],
+  roundVectors: [{ call: loose(ptlite.roundVectors) }],
   loadTokenizer: [
     { call: loose(ptlite.loadTokenizer) },
     ...['tokenizer', 'config', 'template'].map((name) => ({

@@ -12,6 +12,7 @@ const namesTest = (value: unknown): string | null =>
 const CHUNKS: Readonly<Partial<Record<keyof typeof library, ChunkName>>> = {
   ...{ imageToTensor: 'media', tensorToImage: 'media', melSpectrogram: 'media', readWav: 'media', resampleAudio: 'media' },
   ...{ generate: 'media', openSession: 'media', loadTokenizer: 'media' },
+  ...{ embed: 'media', nearestVectors: 'media', roundVectors: 'media' },
   ...{ inspectModel: 'formats', suggestInputs: 'formats', startTracing: 'formats', stopTracing: 'formats' },
   ...{ custom: 'more-operators', registerOperator: 'more-operators', operators: 'more-operators' },
 }

@@ -163,12 +163,20 @@ export class RegionRun {
       } else if (location.isUnsteady) {
         if (this.watch(location)) return null
       } else if (location.resume !== undefined && location.resume !== null) {
-        if (act.proceed(new Watcher(table, null, location.resume))) return null
+        if (act.proceed(this.watcherUntil(location.resume))) return null
       } else if (location.end === undefined || location.end === null) {
         act.proceed(null)
         return null
       } else if (act.proceed(new Watcher(table, location.end))) return null
     }
+  }
+
+  /** Leaves the run before this operator; where it stands before it, as in a loop whose body ends where it began, before the next call of it. */
+  private watcherUntil(until: Instruction): Watcher {
+    const { fn, pc } = this.act.frames[this.act.frames.length - 1]!
+    const watcher = new Watcher(this.table, null, until)
+    if (until.fn === fn && until.pc === pc) watcher.skip = until
+    return watcher
   }
 
   /** Interprets what a region would be, and notes the form of the state on the way. True where the method has returned. */
@@ -288,11 +296,11 @@ class Watcher implements RunRecorder {
 
   leavesBefore(op: LinkedOperator, fn: LinkedFunction, pc: number): boolean {
     const { wait, until, skip } = this
-    if (until !== null) return until.fn === fn && until.pc === pc
     if (skip !== null) {
       if (skip.fn === fn && skip.pc === pc) this.skip = null
       return false
     }
+    if (until !== null) return until.fn === fn && until.pc === pc
     if (wait === null) return this.table.mayBegin(op, fn, pc)
     if (wait.fn === fn && wait.pc === pc) this.wait = null
     return false

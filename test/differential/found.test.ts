@@ -1,4 +1,5 @@
 import t from 'tap'
+import { generate } from './generator.js'
 import { judge } from './judge.js'
 import type { Action, Attribute, Method, Program, Spec, Statement, StorageSpec } from './program.js'
 import { dictOf, listOf, ROW, tupleOf, type Type, typeText, X } from './types.js'
@@ -222,3 +223,9 @@ for (const found of FOUND) {
     t.equal(errors, found.errors ?? 0)
   })
 }
+
+// its loop comes back to the operator behind which states are steady again
+t.test('the region that is waited for begins where the run stands', async (t) => {
+  const { fault } = await judge(generate('branches', 720257))
+  t.strictSame(fault, null)
+})

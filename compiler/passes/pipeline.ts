@@ -81,6 +81,11 @@ export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS
   stackedChains,
 ]
 
+/** A graph of the same operators with one spelling for each, without writes in place as far as nobody else sees the memory, and with constants computed. */
+export function plainGraph(graph: Graph): Graph {
+  return [functionalize, deadCode, canonical, constantFolding, deadCode].reduce((current, pass) => pass.run(current), graph)
+}
+
 /** Runs all passes, for this machine unless told another one; `after` sees the graph after each, changed or not. */
 export function optimize(
   graph: Graph,

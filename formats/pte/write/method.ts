@@ -1,8 +1,5 @@
 import type { Graph } from '../../../compiler/graph/graph.js'
-import { canonical } from '../../../compiler/passes/canonical/canonical.js'
-import { constantFolding } from '../../../compiler/passes/canonical/constant-folding.js'
-import { deadCode } from '../../../compiler/passes/canonical/dead-code.js'
-import { functionalize } from '../../../compiler/passes/canonical/functionalize.js'
+import { compiler } from '../../../compiler/lazy.js'
 import { TieredModule } from '../../../compiler/tier.js'
 import type { ScriptModule } from '../../../interpreter/script-module.js'
 import { guarded, unsupported } from '../../../program/file-error.js'
@@ -49,7 +46,7 @@ function recordCall(script: ScriptModule, fn: LinkedFunction, args: readonly Val
   const tiers = new TieredModule(script, 'off')
   const found = tiers.record(fn, args)
   if (!('graph' in found)) throw unsupported(`it cannot be written as ExecuTorch's operators: ${found.reason}`)
-  return [functionalize, deadCode, canonical, constantFolding, deadCode].reduce((graph, pass) => pass.run(graph), found.graph)
+  return compiler().plainGraph(found.graph)
 }
 
 /** Gives back what passes have made. */

@@ -1,6 +1,6 @@
 import { elementCount } from '../plan.js'
 import { damaged, unsupported } from '../../../program/file-error.js'
-import { planMemory } from '../../../compiler/memory/plan-memory.js'
+import { compiler } from '../../../compiler/lazy.js'
 import type { SchemaArgument } from '../../../runtime/operators/table/schema.js'
 import { DType, dtypeName, itemSize } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
@@ -269,7 +269,7 @@ export class PlanWriter {
       if (life !== undefined) life.first = -1
     }
     const planned = [...this.lives]
-    const { offsets, arenaBytes } = planMemory(
+    const { offsets, arenaBytes } = compiler().planMemory(
       planned.map(([index, { first, last }]) => ({ bytes: this.bytesOf(index), first: first + 1, last: last + 1 })),
     )
     return {

@@ -6,7 +6,7 @@ import { StopStrings } from './text/stop-strings.js'
 import { TextStream } from './text/text-stream.js'
 import type { FinishReason, GeneratedToken, Generation, Usage } from './usage.js'
 
-const MOST_TOKENS = 256
+const MAX_TOKENS = 256
 const CHUNK = 512
 
 /** One generation: the prompt in chunks, then a token a step. A step begins when the token before it was taken, and is asked for more. */
@@ -85,7 +85,7 @@ export class Run implements Generation {
   }
 
   private async *tokens(): AsyncGenerator<GeneratedToken, undefined> {
-    const { maxTokens = MOST_TOKENS, signal } = this.options
+    const { maxTokens = MAX_TOKENS, signal } = this.options
     const all = [...this.prompt]
     let logits = await this.read()
     for (;;) {

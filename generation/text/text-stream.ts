@@ -3,7 +3,7 @@ import type { Tokenizer } from './tokenizer.js'
 /** What decoders write for bytes that are no character, or not yet. */
 const REPLACEMENT = '\ufffd'
 /** Tokens that a character may be in: where there are more the bytes are none. */
-const MOST_OPEN = 16
+const MAX_OPEN = 16
 
 /**
  * The text of tokens as they come. A character whose bytes are in several tokens is given with the last of them. What a token is depends on those before it (spaces between words), so each piece is
@@ -26,7 +26,7 @@ export class TextStream {
     this.tokens.push(token)
     const before = this.decode(this.given)
     const now = this.decode(this.tokens.length)
-    const isOpen = now.endsWith(REPLACEMENT) && this.tokens.length - this.given < MOST_OPEN
+    const isOpen = now.endsWith(REPLACEMENT) && this.tokens.length - this.given < MAX_OPEN
     if (isOpen || now.length <= before.length) return ''
     return this.give(before, now)
   }

@@ -13,9 +13,9 @@ import { Builder } from '../integers/builder.js'
 import type { Pass } from '../pass.js'
 
 /** Above so many rows a product with float32 weights is faster, where there is memory for them. */
-const MOST_ROWS = 16
+const MAX_ROWS = 16
 /** Bytes that the weights of a graph may take in float32 for that. */
-const MOST_BYTES = 64 << 20
+const MAX_BYTES = 64 << 20
 /** Elements of a row that kernels of 4 bits have a scale for. */
 const GROUPS = [32, 64, 128, 256]
 
@@ -36,7 +36,7 @@ export const weightOnly: Pass = {
       return product === null ? [] : [product]
     })
     const bytes = found.reduce((sum, { integers }) => sum + 4 * integers.numel, 0)
-    const chosen = found.filter(({ rows }) => rows <= MOST_ROWS || bytes > MOST_BYTES)
+    const chosen = found.filter(({ rows }) => rows <= MAX_ROWS || bytes > MAX_BYTES)
     if (chosen.length === 0) return graph
     const editor = new Editor(graph)
     const builder = new Builder(analysis, editor)

@@ -157,6 +157,8 @@ export function execute(
           values[stack.top - 1] = !step.toBool(values[stack.top - 1]!)
           pc += 3
           continue
+        case Opcode.RAISE_EXCEPTION:
+          raise(values[stack.top - 2]!, values[stack.top - 1]!)
         case Opcode.TO_LIST:
         case Opcode.NUM_TO_TENSOR: {
           const op = fn.promoted.get(code[pc]!)!
@@ -244,8 +246,6 @@ export function execute(
               step.indexTuple(stack, run.lifetimes)
               pc += 3
               continue
-            case Opcode.RAISE_EXCEPTION:
-              raise(values[stack.top - 2]!, values[stack.top - 1]!)
             case Opcode.DICT_INDEX:
               recorderOf(run)?.settles(stack, 1)
               step.indexDict(stack)

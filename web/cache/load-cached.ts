@@ -51,7 +51,7 @@ export async function loadCached(url: string | URL, options: CachedOptions = {})
   const signal = ownSignal(others.signal)
   signal?.throwIfAborted()
   const address = absolute(url)
-  const [cache, tag] = await Promise.all([opened(where), tagOf(address, signal), kernelsReady()])
+  const [cache, tag] = await Promise.all([opened(where), tagOf(address, signal), kernelsReady(), models.ready()])
   const made = [
     PLAN_VERSION,
     KERNEL_ABI_HASH,
@@ -59,6 +59,7 @@ export async function loadCached(url: string | URL, options: CachedOptions = {})
     others.winograd ?? '',
     others.eval ?? '',
     others.strict ?? '',
+    ...[others.weights ?? '', others.group ?? '', others.activations ?? ''],
     calls === undefined ? 'file' : 'plans',
   ].join(' ')
   const kept = await cache?.match(address).catch(() => undefined)

@@ -28,11 +28,16 @@ export function isOfStructures(name: string): boolean {
   return !PLAIN.has(name) && name !== 'LOADC'
 }
 
-/** Throws MISSING_INSTRUCTION for code that a build without structures cannot run. */
-export function checkStructures({ code }: FunctionCode): void {
-  if (features.structures) return
+/** The names of such instructions in code, in order. */
+export function* structuresIn({ code }: Pick<FunctionCode, 'code'>): Iterable<string> {
   for (let at = 0; at < code.length; at += 3) {
     const name = OPCODE_NAMES[code[at]!]
-    if (name !== undefined && name !== '' && isOfStructures(name)) throw absent(`the instruction ${name}`, 'MISSING_INSTRUCTION')
+    if (name !== undefined && name !== '' && isOfStructures(name)) yield name
   }
+}
+
+/** Throws MISSING_INSTRUCTION for code that a build without structures cannot run. */
+export function checkStructures(code: FunctionCode): void {
+  if (features.structures) return
+  for (const name of structuresIn(code)) throw absent(`the instruction ${name}`, 'MISSING_INSTRUCTION')
 }

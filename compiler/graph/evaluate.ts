@@ -26,7 +26,12 @@ export function evaluateNode(node: GraphNode, graph: Graph, tensorOf: (id: Value
  * return are released; those that it returns may share memory with other graphs, which nobody may write to.
  */
 export function callOnce(op: string, args: readonly Value[]): Value[] {
-  return sharedConstants()?.derive(op, args, () => callApart(op, args)) ?? callApart(op, args)
+  return derived(op, args, () => callApart(op, args))
+}
+
+/** What `make` derives from constants alone, found again by `name` and these where graphs of one module share such. */
+export function derived(name: string, args: readonly Value[], make: () => Value[]): Value[] {
+  return sharedConstants()?.derive(name, args, make) ?? make()
 }
 
 /** Calls an operator outside of any run, and keeps what it returns alone. */

@@ -5,8 +5,7 @@ import { PtliteError } from '../../runtime/error.js'
 import { upgraderFor } from '../../program/upgraders.js'
 import { FIRST_WITH_COUNTS } from '../../program/program.js'
 import { type ScriptModule } from '../../interpreter/script-module.js'
-import { OPCODE_NAMES } from '../../program/opcodes.js'
-import { isOfStructures } from '../../program/unknown-instruction.js'
+import { structuresIn } from '../../program/unknown-instruction.js'
 import { observeModules } from '../../interpreter/script-module.js'
 import { observeCalls } from '../../runtime/operators/called.js'
 import { entryAt, observeOperators } from '../../runtime/operators/table/registry.js'
@@ -152,10 +151,7 @@ export class Recorder {
     for (const name of this.coverage.instructions()) features.add(`instruction:${name}`)
     // builds without structures refuse code with instructions of these, whether it runs or not
     for (const { source } of [...this.modules].flatMap(({ functions }) => functions))
-      for (let at = 0; at < source.code.length; at += 3) {
-        const name = OPCODE_NAMES[source.code[at]!]
-        if (name !== undefined && name !== '' && isOfStructures(name)) features.add(`instruction:${name}`)
-      }
+      for (const name of structuresIn(source)) features.add(`instruction:${name}`)
     return features
   }
 }

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { derivedOf } from '../../runtime/tensor/storage.js'
+import { roundedBytes } from '../../runtime/operators/support/rounded-weight.js'
 import { getNumThreads, type Input, loadModule, type LoadOptions, type Module, setNumThreads, Tensor } from '../index.js'
 import { dispose } from '../inspect/guess.js'
 import { chooseInputs } from './choose-inputs.js'
@@ -148,15 +148,9 @@ function timeOf(module: Module, subject: Subject, runs: number): number {
   return times.sort((a, b) => a - b)[Math.floor(runs / 2)]!
 }
 
-/** Bytes of a matrix that a call rounded; null for others. */
-function packedBytes({ storage }: Tensor): number | null {
-  const packed = derivedOf(storage).filter(({ key }) => key.startsWith('weights:'))
-  return packed.length === 0 ? null : packed.reduce((sum, { storage: { byteLength } }) => sum + byteLength, 0)
-}
-
 /** Bytes of all weights, each storage once. */
 function bytesOf(module: Module): number {
-  const counted = new Map([...module.parameters().values()].map((t) => [t.storage, packedBytes(t) ?? t.numel * t.itemSize]))
+  const counted = new Map([...module.parameters().values()].map((t) => [t.storage, roundedBytes(t.storage) ?? t.numel * t.itemSize]))
   return [...counted.values()].reduce((sum, bytes) => sum + bytes, 0)
 }
 
@@ -172,7 +166,7 @@ async function measure(
     const found = resultOf(module, subject)
     const bytes = bytesOf(module)
     const names = new Map([...module.parameters()].reverse().map(([name, t]) => [t.storage, name]))
-    const layers = [...module.parameters()].filter(([name, t]) => names.get(t.storage) === name && packedBytes(t) !== null)
+    const layers = [...module.parameters()].filter(([name, t]) => names.get(t.storage) === name && roundedBytes(t.storage) !== null)
     const report = { ...comparison(found, wanted, subject), bytes, medianMs: timeOf(module, subject, runs) }
     return { report, layers: layers.map(([name]) => name) }
   } finally {
@@ -191,7 +185,7 @@ async function alone(subject: Subject, rounding: Rounding, layer: string, wanted
       layer,
       format: rounding.weights!,
       ...comparison(found, wanted, subject),
-      bytes: packedBytes(weight) ?? weight.numel * weight.itemSize,
+      bytes: roundedBytes(weight.storage) ?? weight.numel * weight.itemSize,
     }
   } finally {
     module.dispose()

@@ -1,10 +1,9 @@
 import { readTensor, writeTensor } from '../../../runtime/tensor/data.js'
 import { DType, isFloat8 } from '../../../runtime/tensor/dtype.js'
-import { contiguousStrides, isContiguous, numelOf } from '../../../runtime/tensor/shape.js'
-import type { Storage } from '../../../runtime/tensor/storage.js'
-import { empty, Tensor } from '../../../runtime/tensor/tensor.js'
+import { isContiguous, numelOf } from '../../../runtime/tensor/shape.js'
+import { empty, type Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
-import { callApart } from '../../graph/evaluate.js'
+import { callApart, derived } from '../../graph/evaluate.js'
 import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { Analysis, integersArg, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
@@ -190,28 +189,17 @@ function isBetween(integers: Tensor, least: number, greatest: number): boolean {
   return isInside
 }
 
-interface Packed {
-  readonly offset: number
-  readonly version: number
-  readonly storage: Storage
-}
-
-/** What was packed of the memory of integers: plans of several forms share it. */
-const packed = new WeakMap<Storage, Packed[]>()
-
+/** Plans of several forms share it. */
 function packedHalves(integers: Tensor): Tensor {
-  const { storage, offset, shape } = integers
-  const known = (packed.get(storage) ?? []).filter((entry) => entry.storage.live && entry.version === storage.version)
-  const found = known.find((entry) => entry.offset === offset)
-  const sizes = [shape[0]!, shape[1]! / 2]
-  if (found !== undefined) return new Tensor(found.storage, 0, sizes, contiguousStrides(sizes), DType.uint8)
-  const [wide] = callApart('aten::to.dtype', [integers, DType.int32, false, false, null]) as [Tensor]
-  const [moved] = callApart('aten::add.Scalar', [wide, 8, 1]) as [Tensor]
-  const [made] = callApart('aten::_convert_weight_to_int4pack_for_cpu', [moved, 1]) as [Tensor]
-  wide.release()
-  moved.release()
-  // what kernels make of it stays with it
-  made.storage.watch()
-  packed.set(storage, [...known, { offset, version: storage.version, storage: made.storage }])
-  return made
+  const [packed] = derived('integers of 4 bits, packed', [integers], () => {
+    const [wide] = callApart('aten::to.dtype', [integers, DType.int32, false, false, null]) as [Tensor]
+    const [moved] = callApart('aten::add.Scalar', [wide, 8, 1]) as [Tensor]
+    const made = callApart('aten::_convert_weight_to_int4pack_for_cpu', [moved, 1]) as [Tensor]
+    wide.release()
+    moved.release()
+    // what kernels make of it stays with it
+    made[0].storage.watch()
+    return made
+  }) as [Tensor]
+  return packed
 }

@@ -1,6 +1,7 @@
 import * as kernels from '../../native/generated/kernels.js'
-import { type DerivedData, derivedOf, Storage } from '../../tensor/storage.js'
+import { Storage } from '../../tensor/storage.js'
 import type { Tensor } from '../../tensor/tensor.js'
+import { derivedIn } from './kept-derived.js'
 
 /** Which operand of the product a weight is: `a` (rows are outputs: convolution) or `b` (columns are outputs: linear). */
 export const PackSide = { a: 0, b: 1 } as const
@@ -43,30 +44,20 @@ export function packedWeight(weight: Tensor, side: number, groups: number, outer
 export function packNow(weight: Tensor, side: number, groups: number, outer: number, k: number): Storage {
   const { storage } = weight
   const key = `gemm:${weight.type}:${side}:${groups}:${outer}:${k}:${weight.offset}`
-  const kept = derivedOf(storage)
-  const at = kept.findIndex((d) => d.key === key)
-  if (at >= 0) {
-    const found = kept[at]!
-    if (found.version === storage.version) return found.storage
-    found.storage.free()
-    kept.splice(at, 1)
-  }
-  const packed = Storage.allocate(kernels.gemm_pack_size({ dtype: weight.type, side, groups, outer, k }))
-  kernels.gemm_pack({
-    dtype: weight.type,
-    side,
-    groups,
-    outer,
-    k,
-    src: weight.address,
-    outer_stride: k,
-    k_stride: 1,
-    group_stride: outer * k,
-    dst: packed.address,
+  return derivedIn(storage, key, () => {
+    const packed = Storage.allocate(kernels.gemm_pack_size({ dtype: weight.type, side, groups, outer, k }))
+    kernels.gemm_pack({
+      dtype: weight.type,
+      side,
+      groups,
+      outer,
+      k,
+      src: weight.address,
+      outer_stride: k,
+      k_stride: 1,
+      group_stride: outer * k,
+      dst: packed.address,
+    })
+    return packed
   })
-  const entry: DerivedData = { key, version: storage.version, storage: packed }
-  kept.push(entry)
-  // it goes with the weight
-  packed.watch()
-  return packed
 }

@@ -6,6 +6,10 @@ import { DType } from '../../tensor/dtype.js'
 import { derivedOf, discardPages, type Rounding, Storage } from '../../tensor/storage.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { contiguousOf } from './copy.js'
+import { derivedIn } from './kept-derived.js'
+
+/** What packed weights are kept under begins so. */
+const KEY = 'weights:'
 
 /** A weight [n, k] in few bits. */
 export interface RoundedWeight extends Rounding {
@@ -46,24 +50,21 @@ interface Place {
 }
 
 function packedIn(storage: Storage, { n, k, nStride, kStride, offset }: Place, { format, group }: Rounding): Storage {
-  const key = `weights:${format}:${group}:${n}:${k}:${nStride}:${kStride}:${offset}`
-  const kept = derivedOf(storage)
-  const at = kept.findIndex((d) => d.key === key)
-  if (at >= 0) {
-    const found = kept[at]!
-    if (found.version === storage.version && found.storage.live) return found.storage
-    found.storage.free()
-    kept.splice(at, 1)
-  }
-  const packed = Storage.allocate(packedBytes(format, n, k, group))
-  const src = storage.address + offset * 4
-  kernels.weight_pack({ format, n, k, group, n_stride: nStride, k_stride: kStride, src, dst: packed.address })
-  kept.push({ key, version: storage.version, storage: packed })
-  // it goes with the weight
-  packed.watch()
-  // a mapped file keeps the floats
-  discardPages(storage)
-  return packed
+  const key = `${KEY}${format}:${group}:${n}:${k}:${nStride}:${kStride}:${offset}`
+  return derivedIn(storage, key, () => {
+    const packed = Storage.allocate(packedBytes(format, n, k, group))
+    const src = storage.address + offset * 4
+    kernels.weight_pack({ format, n, k, group, n_stride: nStride, k_stride: kStride, src, dst: packed.address })
+    // a mapped file keeps the floats
+    discardPages(storage)
+    return packed
+  })
+}
+
+/** Bytes that products have packed a weight's storage in; null where none has rounded it. */
+export function roundedBytes(storage: Storage): number | null {
+  const packed = derivedOf(storage).filter(({ key }) => key.startsWith(KEY))
+  return packed.length === 0 ? null : packed.reduce((sum, { storage: { byteLength } }) => sum + byteLength, 0)
 }
 
 /** x [..., k] by a rounded weight, plus bias [n], clamped to [lo, hi] where asked, as a tensor of `shape`; steps on it as those of kernel linear. */

@@ -37,10 +37,10 @@ function settleRun({ program, lifetimes, roots }: Run, result: Value, args: read
     return !inArguments.has(t) && !outputs.has(t)
   })
   if (root === undefined || program.stored.length + stored.length === 0) return
-  // those of attributes that were overwritten go
+  // those of attributes that were overwritten go, but for views of a file's memory, mapped or copied
   const reached = reachable([root])
   program.stored = [...new Set([...program.stored, ...stored])].filter((t) => {
-    if (!reached.has(t) && !outputs.has(t) && !t.storage.isWatched) t.release()
+    if (!reached.has(t) && !outputs.has(t) && !t.storage.isWatched && t.storage.owned) t.release()
     return reached.has(t)
   })
 }

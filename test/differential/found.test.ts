@@ -229,3 +229,9 @@ t.test('the region that is waited for begins where the run stands', async (t) =>
   const { fault } = await judge(generate('branches', 720257))
   t.strictSame(fault, null)
 })
+
+// loaded from a path, its memory is the file's; from bytes, a copy
+t.test('a view of a tensor of the module is overwritten before that is disposed', async (t) => {
+  const { fault } = await judge(generate('disposal', 801125))
+  t.strictSame(fault, null)
+})

@@ -29,20 +29,12 @@ function settleRun({ program, lifetimes, roots }: Run, result: Value, args: read
   if (containers.length > 0) for (const t of reachable(containers)) t.storage.watch()
   if (lifetimes.pinned.length === 0) return
   lifetimes.sweep([result, ...roots])
-  const inArguments = reachable(args.filter((v) => v !== root))
-  const stored = lifetimes.pinned.filter((t) => {
-    if (inArguments.has(t)) t.storage.watch()
+  for (const t of lifetimes.pinned) {
+    // others may view its memory when it is overwritten
+    t.storage.watch()
     // its lists may be those of an argument
     Tensor.expose(t)
-    return !inArguments.has(t) && !outputs.has(t)
-  })
-  if (root === undefined || program.stored.length + stored.length === 0) return
-  // those of attributes that were overwritten go, but for views of a file's memory, mapped or copied
-  const reached = reachable([root])
-  program.stored = [...new Set([...program.stored, ...stored])].filter((t) => {
-    if (!reached.has(t) && !outputs.has(t) && !t.storage.isWatched && t.storage.owned) t.release()
-    return reached.has(t)
-  })
+  }
 }
 
 function isContainer(value: Value): boolean {

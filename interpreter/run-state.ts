@@ -1,7 +1,6 @@
 import type { Budget } from '../runtime/native/budget.js'
 import type { ElementBudget } from '../runtime/tensor/element-budget.js'
 import type { Scope } from '../runtime/tensor/scope.js'
-import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { ScriptObject, Stack, Value } from '../runtime/tensor/value.js'
 import type { Lifetimes } from './lifetime.js'
 import type { LinkedFunction, LinkedOperator } from '../program/linked.js'
@@ -11,8 +10,6 @@ import type { Profiler } from './profile.js'
 export interface ProgramInstance {
   /** The module; undefined while it is being read. */
   readonly root: ScriptObject | undefined
-  /** Tensors that attributes hold because a run stored them there: released when an attribute is overwritten. */
-  stored: readonly Tensor[]
   /** Counts writes to attributes, so that what was derived from attributes can be checked. */
   attributeWrites: number
   readonly functions: readonly LinkedFunction[]

@@ -55,7 +55,6 @@ export class ScriptModule implements ProgramInstance {
   root!: ScriptObject
   functions: readonly LinkedFunction[] = []
   attributeWrites = 0
-  stored: readonly Tensor[] = []
   /** Counts calls of setTraining. */
   trainingSets = 0
   private training = false

@@ -46,8 +46,6 @@ export class BackgroundInterpreter {
   private shared: Shared | undefined
   private last: Promise<unknown> = Promise.resolve()
   private disposed = false
-  /** Memory of what callers got, or put into what they gave. */
-  private readonly given = new WeakSet<Storage>()
   /** Of methods that the background thread carries out in regions; places in the model are marks. */
   plans: readonly PlanInfo[] = []
 
@@ -170,7 +168,6 @@ export class BackgroundInterpreter {
       run.receive(reply.nodes)
       agreed = true
       const result = run.valueOf(reply.value)
-      for (const t of reachable([result, ...args])) this.given.add(t.storage)
       this.plans = reply.plans ?? this.plans
       if (step.kind === 'compile') {
         await yieldToEventLoop()
@@ -190,8 +187,7 @@ export class BackgroundInterpreter {
       for (const id of state.grown) fresh.push([id, state.objectOf(id) as Storage])
       state.grown.clear()
       thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })
-      // as where the interpreter overwrites an attribute; memory that nothing else views stays for those who looked at it
-      for (const t of state.prune(this.roots())) if (!this.given.has(t.storage) && Storage.isShared(t.storage)) t.release()
+      state.prune(this.roots())
       if (!agreed) this.forget()
       letGo()
       if (arrived !== undefined) {

@@ -154,16 +154,10 @@ export class ObjectTable {
     }
   }
 
-  /** Forgets what `roots` do not reach. Both threads do it after the same run, so that numbers keep their meaning. Returns tensors among it that the other thread made. */
-  prune(roots: readonly Value[]): Tensor[] {
+  /** Forgets what `roots` do not reach. Both threads do it after the same run, so that numbers keep their meaning. */
+  prune(roots: readonly Value[]): void {
     const reached = reachedFrom(roots)
-    const left: Tensor[] = []
-    for (const [id, object] of this.objects) {
-      if (reached.has(object)) continue
-      this.forget(id, object)
-      if (object instanceof Tensor && id * this.sign < 0) left.push(object)
-    }
-    return left
+    for (const [id, object] of this.objects) if (!reached.has(object)) this.forget(id, object)
   }
 
   private adopt(id: number, run: ObjectTable): void {

@@ -230,8 +230,9 @@ t.test('the region that is waited for begins where the run stands', async (t) =>
   t.strictSame(fault, null)
 })
 
-// loaded from a path, its memory is the file's; from bytes, a copy
-t.test('a view of a tensor of the module is overwritten before that is disposed', async (t) => {
-  const { fault } = await judge(generate('disposal', 801125))
-  t.strictSame(fault, null)
-})
+// Memory of the module's that a caller disposes of, while others view it: an attribute that is overwritten keeps its share in all modes.
+for (const seed of [801125, 801762, 802223, 802621])
+  t.test(`views that attributes had, and callers dispose of what they viewed: ${seed}`, async (t) => {
+    const { fault } = await judge(generate('disposal', seed))
+    t.strictSame(fault, null)
+  })

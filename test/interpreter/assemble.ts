@@ -65,7 +65,6 @@ export function programOf(...functions: LinkedFunction[]): ProgramInstance & { w
   const warnings: string[] = []
   return {
     root: undefined,
-    stored: [],
     functions,
     warnings,
     findMethod: (className, method) => functions.find((f) => f.source.name === `${className}.${method}`),

@@ -15,7 +15,7 @@ import type { Guards } from './record/guards.js'
 import { recorderOf } from './record/recorder.js'
 import { Signature } from './record/signature.js'
 
-/** What became of a call that was to be compiled on another thread. */
+/** The outcome of a call that was to be compiled on another thread. */
 export type Outcome<P> =
   /** The call itself failed or was given up. */
   | { readonly kind: 'failed'; readonly aborted: boolean }

@@ -10,7 +10,7 @@ import type { Kept } from './signature-list.js'
 /** Times that a signature is recorded anew, because of caches being filled or attributes being set, before it is left to the interpreter. */
 export const MAX_ATTEMPTS = 3
 
-/** What became of one signature. */
+/** The state of one signature. */
 export type EntryState =
   | { readonly kind: 'recorded'; readonly recording: Recording }
   | { readonly kind: 'compiled'; readonly call: Call; readonly guards: Guards }

@@ -6,7 +6,7 @@ import type { Plan } from './executor/plan.js'
 import type { Origin } from './graph/graph.js'
 import type { Guards } from './record/guards.js'
 
-/** What became of the calls of a method with one input signature. */
+/** The state of a method for one input signature. */
 export interface PlanInfo {
   /** The method that was called. */
   readonly method: string
@@ -42,7 +42,7 @@ export interface PlanInfo {
 /** A signature of a method, or of a region. */
 export type Described = Pick<Entry, 'state' | 'recordedOperators' | 'from'> & { readonly signature: { toString(): string } }
 
-/** What became of a signature; `all` are the plans of the module. */
+/** The state of a signature; `all` are the plans of the module. */
 export function describeEntry(
   method: string,
   { signature, state, recordedOperators, from }: Described,

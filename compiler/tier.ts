@@ -58,7 +58,7 @@ export interface NoPlan {
 export type BackgroundStep =
   | { readonly kind: 'replay'; readonly result: Promise<Value> }
   | { readonly kind: 'interpret' }
-  /** Interpreted and compiled there; `done` is told what became of it. */
+  /** Interpreted and compiled there; `done` is told the outcome. */
   | { readonly kind: 'compile'; readonly done: (outcome: Outcome<ReceivedPlan>) => void }
   /** Carried out in regions there, which that thread makes and keeps. */
   | { readonly kind: 'regions' }
@@ -171,7 +171,7 @@ export class TieredModule implements RegionHost {
     return state.kind === 'recorded' || (state.kind !== 'compiled' && attempts < MAX_ATTEMPTS)
   }
 
-  /** What became of arguments of this form. Each call gets lists and dicts of its own, since the method may change them. */
+  /** The state of arguments of this form. Each call gets lists and dicts of its own, since the method may change them. */
   private compiledFor(fn: LinkedFunction, args: readonly Value[]): MethodEntry {
     const plans = this.plansOf(fn)
     const signature = Signature.of(args)

@@ -52,7 +52,7 @@ const TESTS = {
   chunk: count,
 } satisfies Record<keyof GenerationOptions, (value: unknown) => string | null>
 
-/** Throws INVALID_ARGUMENT for options that there are not, and for stop strings without a tokenizer. */
+/** Throws INVALID_ARGUMENT for unknown options, and for stop strings without a tokenizer. */
 export function checkGeneration(options: GenerationOptions): void {
   checkOptions(options, TESTS, 'generate()')
   const { strings } = stopsOf(options)

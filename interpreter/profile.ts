@@ -26,7 +26,7 @@ export class Profiler {
   /** Whether it collects kernel calls. */
   readonly kernels: boolean
 
-  /** Throws INVALID_ARGUMENT for options that there are not. */
+  /** Throws INVALID_ARGUMENT for unknown options. */
   constructor(options: ProfilerOptions = {}) {
     reading(() => checkOptions(options, { kernels: boolean } satisfies Record<keyof ProfilerOptions, unknown>, 'Profiler'))
     this.kernels = options.kernels ?? false

@@ -6,7 +6,7 @@ import { PLAIN } from './generated/plain-opcodes.js'
 import { OPCODE_NAMES } from './opcodes.js'
 import * as features from '../runtime/features.js'
 
-/* Instructions that there are not, or that a build leaves out. */
+/* Unknown instructions, and those that a build leaves out. */
 
 /** An opcode that the interpreter came to, though the verifier lets none pass that it has not got. */
 export function cannotRun(opcode: number): PtliteError {

@@ -15,7 +15,7 @@ function isProfiler(value: unknown): string | null {
   return callback((value as Partial<Profiler> | null)?.record) === null ? null : 'a Profiler'
 }
 
-/** Throws INVALID_ARGUMENT for options that there are not. */
+/** Throws INVALID_ARGUMENT for unknown options. */
 export function callSettings(options: CallOptions | undefined): CallSettings {
   if (options === undefined) return NONE
   reading(() => checkOptions(options, CALL_TESTS, 'call()'))

@@ -6,7 +6,7 @@ export interface GraphOptions {
   readonly optimized?: boolean
 }
 
-/** Throws INVALID_ARGUMENT for options that there are not. */
+/** Throws INVALID_ARGUMENT for unknown options. */
 export function optimizedOf(options: GraphOptions): boolean {
   reading(() => checkOptions(options, { optimized: boolean } satisfies Record<keyof GraphOptions, unknown>, 'graph()'))
   return options.optimized ?? false

@@ -63,7 +63,7 @@ function listOfSources(value: unknown): string | null {
 const GROUPS: readonly unknown[] = [32, 64, 128, 256]
 const groupTest = (value: unknown): string | null => (GROUPS.includes(value) ? null : GROUPS.join(', '))
 
-/** Throws INVALID_ARGUMENT for options that there are not. `where` names the function. */
+/** Throws INVALID_ARGUMENT for unknown options. `where` names the function. */
 export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): void {
   const tests = {
     compile: oneOf('auto', 'off', 'eager'),

@@ -142,7 +142,7 @@ export class Module {
     return this.engine.arena(method, this.#fit(method, args))
   }
 
-  /** What became of the calls so far, by method and input signature: compiled, or why not. */
+  /** The state of each method and input signature that was called: compiled, or why not. */
   plans(): PlanInfo[] {
     return this.engine.plans()
   }

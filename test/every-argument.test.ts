@@ -640,7 +640,7 @@ t.test('every export and method has a row', async (t) => {
   )
 })
 
-t.test('options that there are not are refused with the nearest name', async (t) => {
+t.test('unknown options are refused with the nearest name', async (t) => {
   const messageOf = (options: unknown): Promise<string> =>
     loadModule(model, options as ptlite.LoadOptions).then(String, (error: Error) => error.message)
   t.equal(await messageOf({ compiled: 'off' }), "loadModule() takes no option 'compiled'; did you mean 'compile'?")

@@ -28,7 +28,7 @@ export interface ReadyOptions {
 
 /**
  * Fulfils once tensors can be made, and operators and functions be called outside of models; loadModule waits itself for all that a model needs. Rejects with
- * NATIVE_LIBRARY, UNSUPPORTED_HOST, and MISSING_OPERATOR for names that there are not.
+ * NATIVE_LIBRARY, UNSUPPORTED_HOST, and MISSING_OPERATOR for unknown names.
  */
 export async function ready(options: ReadyOptions = {}): Promise<void> {
   const names = reading(() => {

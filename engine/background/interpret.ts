@@ -198,7 +198,7 @@ export class BackgroundInterpreter {
     }
   }
 
-  /** Takes over what became of a call that was to be compiled, and returns what is left to do about it. */
+  /** Takes over the outcome of a call that was to be compiled, and returns what is left to do about it. */
   private arrivalOf(
     { outcome, failure }: Extract<Reply, { kind: 'result' }>,
     step: Extract<BackgroundStep, { kind: 'compile' }>,

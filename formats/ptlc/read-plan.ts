@@ -100,7 +100,7 @@ class PlanReader {
     return new ValueDecoder((tensor) => {
       const { again, mark } = tensor
       const first = again < 0 ? tensor : this.inputs[again]
-      if (first === undefined || (again >= 0 && first.again >= 0)) throw this.reader.error('an argument repeats one that there is not')
+      if (first === undefined || (again >= 0 && first.again >= 0)) throw this.reader.error('an argument repeats a missing one')
       this.inputs.push(again < 0 ? tensor : { ...first, again })
       return again < 0 ? mark : first.mark
     }).value(value)
@@ -122,7 +122,7 @@ class PlanReader {
     for (const { bytes, place } of this.buffers) {
       if (place >= 0) arenaBytes = Math.max(arenaBytes, bytes === 0 ? 0 : place + alignedSize(bytes))
       else if (-1 - place < this.buffers.length) outputs[-1 - place] = Math.max(outputs[-1 - place] ?? 0, bytes)
-      else throw this.reader.error('a buffer is of an output that there is not')
+      else throw this.reader.error('a buffer is of a missing output')
     }
     // holes are undefined, which `some` skips
     for (let i = 0; i < outputs.length; i++) if (outputs[i] === undefined) throw this.reader.error(`output ${i} has no buffer`)

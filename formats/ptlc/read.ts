@@ -118,8 +118,7 @@ function readRounding(root: FlatTable): { readonly rounding?: AheadWeights } {
   if (name === '') return {}
   const weights = WEIGHT_NAMES.find((known) => known === name)
   const group = root.int32(at.weightGroup)
-  if (weights === undefined || ![0, 32, 64, 128, 256].includes(group))
-    throw root.reader.error('its weights have a format that there is not')
+  if (weights === undefined || ![0, 32, 64, 128, 256].includes(group)) throw root.reader.error('its weights have an unknown format')
   const activations = root.uint8(at.floatActivations) === 0 ? {} : { activations: 'float' as const }
   return { rounding: { weights, ...(group === 0 ? {} : { group }), ...activations } }
 }

@@ -59,7 +59,7 @@ function halfOf(margin: number): number {
   return margin % 2 !== 0 && half % 2 !== 0 ? half + 1 : half
 }
 
-/** Throws INVALID_ARGUMENT for sizes that there are not, and for a crop beyond the picture. */
+/** Throws INVALID_ARGUMENT for sizes that are not positive integers, and for a crop beyond the picture. */
 export function geometryOf(
   picture: { readonly width: number; readonly height: number },
   resize: ImageSize | undefined,
@@ -80,7 +80,7 @@ export function geometryOf(
   return { resizedWidth, resizedHeight, left: halfOf(resizedWidth - wide), top: halfOf(resizedHeight - high), width: wide, height: high }
 }
 
-/** A picture in the middle of `fit`, as large as it can be with its proportions. Throws INVALID_ARGUMENT for sizes that there are not. */
+/** A picture in the middle of `fit`, as large as it can be with its proportions. Throws INVALID_ARGUMENT for sizes that are not positive integers. */
 export function fittedOf(picture: { readonly width: number; readonly height: number }, fit: ImageSize): Fitted {
   const [outHeight, outWidth] = both(fit, 'fit')
   const scale = Math.min(outWidth / picture.width, outHeight / picture.height)

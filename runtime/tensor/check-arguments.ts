@@ -79,7 +79,7 @@ export function reading<T>(read: () => T): T {
   }
 }
 
-/** An option that there is not, with the name that it is nearest to. */
+/** An unknown option, with the nearest known name. */
 export function unknownOption(name: string, known: readonly string[], where: string): PtliteError {
   if (!features.advice) return unknown(name, where, `it takes ${known.join(', ')}`)
   const ranked = known.map((other) => ({ other, distance: distanceOf(name.toLowerCase(), other.toLowerCase()) }))

@@ -53,7 +53,7 @@ export async function verifyRuns(
   }
 }
 
-/** The result of a call; where it is `compiled`, with what became of it in front. */
+/** The result of a call; where it is `compiled`, with how it was compiled in front. */
 async function callIn(
   runtime: Runtime,
   model: string,

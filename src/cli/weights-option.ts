@@ -19,7 +19,7 @@ interface WeightValues {
   readonly activations?: string | undefined
 }
 
-/** Throws UsageError for formats that there are not. */
+/** Throws UsageError for unknown formats. */
 export function weightsOf({ weights, group, activations }: WeightValues): WeightOptions {
   if (weights === undefined) {
     if (group !== undefined || activations !== undefined) throw new UsageError('--group and --activations go with --weights')

@@ -20,7 +20,7 @@ function subject(name: string): Subject {
   return { bytes: compileAhead(fixturePath(`models/${name}.ptl`), () => [{ method: 'forward', args: inputs }]), inputs }
 }
 
-/** What became of a file: 'ran', or the code of a PtliteError. Anything else is thrown, or ends the process. */
+/** The outcome of a file: 'ran', or the code of a PtliteError. Anything else is thrown, or ends the process. */
 async function outcome(bytes: Uint8Array, inputs: readonly Tensor[]): Promise<string> {
   try {
     const module = await loadModule(bytes)

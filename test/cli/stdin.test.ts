@@ -31,7 +31,7 @@ t.test('- is what is piped: a model, or an argument', (t) => {
   t.end()
 })
 
-t.test('a command that there is not', async (t) => {
+t.test('an unknown command', async (t) => {
   const { status, stdout, stderr } = await ptlite('rnu', '--json')
   t.equal(status, 2)
   t.match(stderr, /^ptlite: unknown command 'rnu'; expected run,/)

@@ -12,7 +12,7 @@ export interface Fault {
   readonly text: string
 }
 
-/** What became of a program. */
+/** The outcome of a program. */
 export interface Verdict {
   readonly fault: Fault | null
   /** Calls that ended in an error in the interpreter, too. */

@@ -67,7 +67,7 @@ struct Packing {
   const weight_pack_frame& f;
   PackedWeight w{f, f.dst};
 
-  // `count` numbers from `from` on of the rows of a panel, as [count][16 rows], zeros in the place of rows that there are not.
+  // `count` numbers from `from` on of the rows of a panel, as [count][16 rows], zeros in the place of missing rows.
   void gather(int64_t panel, int64_t from, int64_t count, float* x) const {
     const float* src = reinterpret_cast<const float*>(f.src);
     const int64_t n0 = panel * kPanel, rows = f.n - n0 < kPanel ? f.n - n0 : kPanel;

@@ -212,7 +212,7 @@ function infer(
       const model = result?.model ?? repository.find(name, version)
       model.metrics.answered(status)
     } catch {
-      // of a model that there is not
+      // of an unknown model
     }
     return status
   }

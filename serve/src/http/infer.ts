@@ -147,7 +147,7 @@ const CONTENT_BINARY = ['Content-Type', 'application/octet-stream', 'Content-Len
 const OPEN: readonly string[] = []
 const CLOSING: readonly string[] = ['Connection', 'close']
 
-/** Requests for models that there are not are nobody's. */
+/** Requests for unknown models are nobody's. */
 function countFailure({ find }: InferContext, name: string, version: string | undefined, status: number): void {
   try {
     find(name, version).metrics.answered(status)

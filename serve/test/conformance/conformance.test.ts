@@ -38,8 +38,8 @@ t.test('a server that does not keep a rule is found', async (t) => {
   const lies: [RegExp, string, Lie][] = [
     [/health\/live$/, 'a server that runs says that it is live', () => ({ body: '{"live":"yes"}' })],
     [/\/v2$/, 'the server has a name, a version and extensions', ({ body }) => ({ body: JSON.stringify({ ...parsed(body), version: 1 }) })],
-    [/no-such-model$/, 'a model that there is not has an error object', () => ({ body: '{"message":"no"}' })],
-    [/no-such-model\/infer$/, 'a model that there is not has an error object', () => ({ status: 200 })],
+    [/no-such-model$/, 'an unknown model has an error object', () => ({ body: '{"message":"no"}' })],
+    [/no-such-model\/infer$/, 'an unknown model has an error object', () => ({ status: 200 })],
     [/echo\/infer$/, 'the id of a request comes back', ({ body }) => ({ body: body.toString().replace('"id":"42"', '"id":"24"') })],
     [/echo\/infer$/, 'binary_data has an output returned as bytes', ({ body }) => ({ body: body.subarray(0, -1) })],
     [

@@ -250,7 +250,7 @@ class Run {
   }
 }
 
-/** Runs mutants in processes of their own and tells what became of them. */
+/** Runs mutants in processes of their own and reports their outcomes. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'ptlite-fuzz-'))
   try {

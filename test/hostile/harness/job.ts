@@ -24,7 +24,7 @@ export interface Current {
   readonly steps: number
 }
 
-/** Files of a child: what it is at, and what became of the mutants before. */
+/** Files of a child: what it is at, and the outcomes of earlier mutants. */
 export const CURRENT = 'current.json'
 export const CURRENT_BYTES = 'current.bin'
 export const STATISTICS = 'statistics.json'

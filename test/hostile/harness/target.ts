@@ -13,7 +13,7 @@ export interface Target {
   /** One change; `bytes` are not written to. */
   mutate(bytes: Buffer, random: Random): Buffer
   /**
-   * Does all that a program could do with the bytes. Gives what became of them: `ran`, or the code of a PtliteError. Throws what no library should.
+   * Does all that a program could do with the bytes. Gives the outcome: `ran`, or the code of a PtliteError. Throws what no library should.
    * `choice` decides what is done, where there is a choice.
    */
   run(bytes: Buffer, base: Base, choice: number): Promise<string>

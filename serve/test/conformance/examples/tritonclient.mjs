@@ -65,7 +65,7 @@ export const examples = [
   },
   {
     section: `${HTTP}health_metadata.py`,
-    rule: 'get_model_metadata of a model that there is not',
+    rule: 'get_model_metadata of an unknown model',
     request: { method: 'GET', path: 'v2/models/wrong_model_name' },
     status: '4xx',
     // its _raise_if_error reads this field
@@ -145,7 +145,7 @@ export const examples = [
   },
   {
     section: `${HTTP}model_control.py`,
-    rule: 'load_model of a model that there is not',
+    rule: 'load_model of an unknown model',
     request: control('v2/repository/models/wrong_model_name/load', {}),
     status: '4xx',
     check: ({ json }) => (typeof json.error === 'string' ? undefined : 'there is no error'),

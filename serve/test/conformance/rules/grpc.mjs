@@ -72,7 +72,7 @@ const rows = [
   },
   {
     section: `${SPEC}: Model Ready`,
-    rule: 'a model that there is not is not, or is an error',
+    rule: 'an unknown model is not ready, or is an error',
     method: 'ModelReady',
     request: () => ({ name: 'no-such-model' }),
     code: [CODES.OK, CODES.NOT_FOUND, CODES.UNAVAILABLE, CODES.INVALID_ARGUMENT],
@@ -109,7 +109,7 @@ const rows = [
   },
   {
     section: `${SPEC}: Model Metadata`,
-    rule: 'a model that there is not is an error',
+    rule: 'an unknown model is an error',
     method: 'ModelMetadata',
     request: () => ({ name: 'no-such-model' }),
     code: [CODES.NOT_FOUND, CODES.INVALID_ARGUMENT],
@@ -183,14 +183,14 @@ const rows = [
   })),
   {
     section: `${SPEC}: Inference`,
-    rule: 'a model that there is not is an error',
+    rule: 'an unknown model is an error',
     method: 'ModelInfer',
     request: (s) => ({ ...raw(s), model_name: 'no-such-model' }),
     code: [CODES.NOT_FOUND, CODES.UNAVAILABLE, CODES.INVALID_ARGUMENT],
   },
   {
     section: `${SPEC}: GRPCInferenceService`,
-    rule: 'a method that there is not is UNIMPLEMENTED',
+    rule: 'an unknown method is UNIMPLEMENTED',
     method: 'NoSuchMethod',
     request: () => ({}),
     code: [CODES.UNIMPLEMENTED],
@@ -249,7 +249,7 @@ const rows = [
   {
     extension: 'model_repository',
     section: 'Triton, Model Repository Extension: GRPC',
-    rule: 'a model that there is not cannot be loaded',
+    rule: 'an unknown model cannot be loaded',
     method: 'RepositoryModelLoad',
     request: () => ({ model_name: 'no-such-model' }),
     code: [CODES.NOT_FOUND, CODES.INVALID_ARGUMENT, CODES.UNAVAILABLE],

@@ -36,7 +36,7 @@ export const rules = [
   },
   {
     section: `${SPEC}: Model Ready`,
-    rule: 'a model that there is not is not ready',
+    rule: 'an unknown model is not ready',
     request: (s) => s.get('v2/models/no-such-model/ready'),
     status: 'error',
   },
@@ -72,14 +72,14 @@ export const rules = [
   },
   {
     section: `${SPEC}: Model Metadata Response JSON Error Object`,
-    rule: 'a model that there is not has an error object',
+    rule: 'an unknown model has an error object',
     request: (s) => s.get('v2/models/no-such-model'),
     status: '4xx',
     answer: 'ERROR',
   },
   {
     section: `${SPEC}: Model Metadata Response JSON Error Object`,
-    rule: 'nor has a version that there is not',
+    rule: 'nor has an unknown version',
     when: (s) => s.version !== undefined,
     request: (s) => s.get(`${s.path}/versions/987654`),
     status: '4xx',

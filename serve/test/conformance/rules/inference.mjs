@@ -186,14 +186,14 @@ export const rules = [
   })),
   {
     section: FAULT,
-    rule: 'a model that there is not has an error object',
+    rule: 'an unknown model has an error object',
     request: (s) => s.infer(undefined, 'v2/models/no-such-model/infer'),
     status: '4xx',
     answer: 'ERROR',
   },
   {
     section: FAULT,
-    rule: 'a version that there is not has one, too',
+    rule: 'an unknown version has one, too',
     request: (s) => s.infer(undefined, `${s.path}/versions/987654/infer`),
     status: '4xx',
     answer: 'ERROR',

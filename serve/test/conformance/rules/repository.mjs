@@ -30,7 +30,7 @@ const rows = [
   },
   {
     section: `${SPEC}: Load`,
-    rule: 'a model that there is not cannot be loaded',
+    rule: 'an unknown model cannot be loaded',
     request: (s) => s.post('v2/repository/models/no-such-model/load', {}),
     status: '4xx',
     answer: 'ERROR',

@@ -31,7 +31,7 @@ const rows = [
   },
   {
     section: `${SPEC}: Statistics Response JSON Error Object`,
-    rule: 'a model that there is not has an error object',
+    rule: 'an unknown model has an error object',
     request: (s) => s.get('v2/models/no-such-model/stats'),
     status: '4xx',
     answer: 'ERROR',

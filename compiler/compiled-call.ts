@@ -8,18 +8,19 @@ import type { Call } from './call.js'
 import { capture } from './capture/capture.js'
 import { UndoLog, drawsRandom, mayFailMidway, writtenInputs } from './undo-log.js'
 import { buildPlan, type Plan } from './executor/plan.js'
-import { GraphRunner } from './graph/execute.js'
+import { GraphRunner, labelOf } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
 import { elideCopies } from './memory/copy-elision.js'
 import type { PassOptions } from './passes/pass.js'
 import { optimize } from './passes/pipeline.js'
+import { isRepeatable } from './repeatable.js'
 
 /** A graph ready to be run in place of the method it was recorded from. */
 export class CompiledCall implements Call {
   /** Inputs that it writes to. */
   private readonly written: readonly number[]
   private readonly draws: boolean
-  /** It writes to inputs or draws random numbers. */
+  /** It writes to inputs so that what they held has to be put back where it fails, or draws random numbers. */
   private readonly changes: boolean
   /** The plan can fail after that. */
   private readonly riskyPlan: boolean
@@ -31,10 +32,12 @@ export class CompiledCall implements Call {
     readonly plan: Plan | null,
     /** Why there is no plan; null for plans. */
     readonly reason: string | null,
+    /** See isRepeatable. */
+    repeatable: boolean,
   ) {
     this.written = writtenInputs(graph)
     this.draws = drawsRandom(graph)
-    this.changes = this.draws || this.written.length > 0
+    this.changes = this.draws || (this.written.length > 0 && !repeatable)
     this.riskyPlan = plan !== null && this.changes && mayFailMidway(plan.captured, this.written)
   }
 
@@ -57,7 +60,7 @@ export class CompiledCall implements Call {
     return true
   }
 
-  /** Inputs that it writes to are as they were where it fails. `outside`: see `Plan.run`. */
+  /** Where it fails, inputs that it writes to are as they were, or as a repetition writes to them. `outside`: see `Plan.run`. */
   run(inputs: readonly Tensor[], outside = true): Value {
     const { plan } = this
     // arguments that share memory in another way than when the plan was made
@@ -125,10 +128,14 @@ function compileGraph(
       inputs,
       () => runner.label(),
       draws,
+      () => before.restore(),
     )
-    if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason), result }
+    const risky = new Set(found.captured?.frames.flatMap(({ layout, label }) => (layout.total ? [] : [label])))
+    const repeatable = isRepeatable(graph, recorded, (node) => found.captured === null || risky.has(labelOf(node)))
+    if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason, repeatable), result }
     const plan = buildPlan(elideCopies(found.captured))
-    const call = typeof plan === 'string' ? new CompiledCall(graph, runner, null, plan) : new CompiledCall(graph, runner, plan, null)
+    const [made, reason] = typeof plan === 'string' ? [null, plan] : [plan, null]
+    const call = new CompiledCall(graph, runner, made, reason, repeatable)
     return { call, result }
   } catch (error) {
     before.restore()

@@ -13,18 +13,25 @@ import { describeResult, type ResultTemplate } from './result.js'
 /**
  * Runs `run` once and records every kernel launch and every piece of memory, so that the run can be replayed with
  * other contents of `inputs`, whose shapes, strides and dtypes must stay. A run that keeps memory of its own (weights
- * packed at first use) is done a second time, unless it wrote to an input. The value is that of the last run.
+ * packed at first use) is done a second time; `putBack` undoes before what it wrote to inputs and drew. The value is that of the last run.
  *
  * Not capturable is a run that lets tensor data other than constants reach TypeScript, draws random numbers without `draws`, writes to memory that was
  * there before other than its inputs, or calls kernels of another library. Errors of `run` are passed on.
  *
  * With `draws` random numbers come from the generator of this thread, the only one that may replay the run. `label` says what is under way, for people who look at the frames and buffers.
  */
-export function capture(run: () => Value, inputs: readonly Tensor[], label: Label = () => undefined, draws = false): Capture {
+export function capture(
+  run: () => Value,
+  inputs: readonly Tensor[],
+  label: Label = () => undefined,
+  draws = false,
+  putBack: (() => void) | null = null,
+): Capture {
   const recorder = new Recorder(inputs, label, draws)
   const first = recorder.record(run)
-  if (first.captured !== null || !recorder.again) return first
+  if (first.captured !== null || !recorder.keptMemory || (recorder.changed && putBack === null)) return first
   recorder.release(first.value)
+  if (recorder.changed) putBack?.()
   return new Recorder(inputs, label, draws).record(run)
 }
 
@@ -41,7 +48,9 @@ class Recorder implements StorageObserver {
   private readonly known = new Set<Storage>()
   private reason: string | null = null
   /** The run would leave less behind if it were done again. */
-  again = false
+  keptMemory = false
+  /** It wrote to inputs or may have drawn random numbers. */
+  changed = false
 
   constructor(
     private readonly inputs: readonly Tensor[],
@@ -80,7 +89,8 @@ class Recorder implements StorageObserver {
   private finish(value: Value, result: ResultTemplate, written: readonly number[]): Capture {
     const outputs = new Set([...result.tensors.values()].flatMap(({ target }) => (target.kind === 'buffer' ? [target.index] : [])))
     if (this.buffers.some((b, i) => !b.freed && !outputs.has(i))) {
-      this.again = written.length === 0 && !this.draws
+      this.keptMemory = true
+      this.changed = written.length > 0 || this.draws
       return { value, captured: null, reason: 'it keeps memory that it made' }
     }
     if (this.constants.some(({ storage, version }) => storage.version !== version)) {

@@ -16,6 +16,12 @@ interface Step {
   readonly last: readonly ValueId[]
 }
 
+/** A node as the graph's text names it: `%3 = aten::relu`. */
+export function labelOf(node: GraphNode): string {
+  const values = definitionsOf(node).map((id) => `%${id}`)
+  return `${values.join(', ')}${values.length === 0 ? '' : ' = '}${nameOf(node)}`
+}
+
 /** A graph made ready to be run operator by operator, as often as wanted. */
 export class GraphRunner {
   private readonly steps: readonly Step[]
@@ -37,10 +43,7 @@ export class GraphRunner {
 
   /** The node that is being run, as the graph's text names it: `%3 = aten::relu`. */
   label(): string | undefined {
-    const { current } = this
-    if (current === null) return undefined
-    const values = definitionsOf(current).map((id) => `%${id}`)
-    return `${values.join(', ')}${values.length === 0 ? '' : ' = '}${nameOf(current)}`
+    return this.current === null ? undefined : labelOf(this.current)
   }
 
   /**

@@ -21,6 +21,8 @@ export class Analysis {
   private readonly constants = new Map<ValueId, Tensor>()
   /** Storages that some node writes to in place. */
   readonly written = new Set<number>()
+  private readonly lastWrites = new Map<number, number>()
+  private readonly places = new Map<GraphNode, number>()
   /** Storages of inputs and constants. */
   readonly given = new Set<number>()
   /** Storages that the outputs lie in. */
@@ -33,14 +35,18 @@ export class Analysis {
       this.constants.set(id, tensor)
       this.given.add(storage(id))
     }
-    for (const node of graph.nodes) {
+    for (const [place, node] of graph.nodes.entries()) {
+      this.places.set(node, place)
       for (const id of definitionsOf(node)) this.producers.set(id, node)
       for (const id of usesOf(node)) {
         const readers = this.readers.get(id)
         if (readers === undefined) this.readers.set(id, [node])
         else readers.push(node)
       }
-      for (const id of node.writes) this.written.add(storage(id))
+      for (const id of node.writes) {
+        this.written.add(storage(id))
+        this.lastWrites.set(storage(id), place)
+      }
     }
     visitArg(graph.output, (id) => {
       this.returned.add(id)
@@ -89,6 +95,18 @@ export class Analysis {
   /** True where nothing writes to the memory of a value, so that reading it earlier or later makes no difference. */
   isSteady(id: ValueId): boolean {
     return !this.written.has(this.storage(id))
+  }
+
+  /** True where nothing writes to the memory of a value from a node on, so that reading it later than there makes no difference. */
+  isSettled(id: ValueId, from: GraphNode): boolean {
+    const last = this.lastWrites.get(this.storage(id))
+    return last === undefined || last < this.places.get(from)!
+  }
+
+  /** True for a node without effects that gives the same where it stands and anywhere behind. */
+  canBeLater(node: GraphNode): boolean {
+    if (node.draws === true || node.writes.length > 0) return false
+    return [...usesOf(node), ...definitionsOf(node)].every((id) => this.isSettled(id, node))
   }
 
   /** True for a node without effects, all of whose arguments and results are steady. */

@@ -27,6 +27,13 @@ export function madeBy(arg: Arg | undefined, analysis: Analysis): OperatorNode |
   return node?.kind === 'operator' && analysis.isPure(node) ? node : undefined
 }
 
+/** The same, where it makes no difference that the operator is called later, even if its memory was written to before. */
+export function settledMaker(arg: Arg | undefined, analysis: Analysis): OperatorNode | undefined {
+  const id = valueArg(arg)
+  const node = id === undefined ? undefined : analysis.producer(id)
+  return node?.kind === 'operator' && analysis.canBeLater(node) ? node : undefined
+}
+
 /** Takes apart products, quotients by numbers and whole powers: `x * 0.5 * x.pow(2)` is 0.5 times x, x and x. */
 export function productOf(arg: Arg, analysis: Analysis): Product {
   const id = valueArg(arg)!

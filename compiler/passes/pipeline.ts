@@ -36,6 +36,7 @@ import { singleWindows } from './lower/single-windows.js'
 import { squeezeExcite } from './lower/squeeze-excite.js'
 import { stackedChains } from './fuse/stacked-chains.js'
 import { stridedOperands } from './lower/strided-operands.js'
+import { updates } from './canonical/updates.js'
 import { views } from './canonical/views.js'
 import { weightOnly } from './canonical/weight-only.js'
 
@@ -48,6 +49,7 @@ export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS
   foldingButIntegers,
   canonical,
   views,
+  updates,
   identities,
   integers,
   prepacked,

@@ -70,6 +70,8 @@ export class RegionRecorder extends GraphRecorder {
   /** Attributes that were set, and where. */
   private readonly written = new Map<ScriptObject, Map<number, Origin>>()
   private ended: RegionRecording | null = null
+  /** The recording has ended where an attribute was written to that was not known to be state. */
+  private looksForState = false
   private outer: Set<Value> | null = null
   /** Inputs that the prologue makes, with their values. */
   private readonly hoisted = new Map<Tensor, ValueId>()
@@ -133,6 +135,13 @@ export class RegionRecorder extends GraphRecorder {
       })
     }
     super.operator(call)
+    if (this.looksForState && op.entry !== null && writesTo(op.entry)) this.findState(op.entry, args)
+  }
+
+  /** Attributes whose memory an operator writes to become state, for the next recording. */
+  private findState({ schema }: OperatorEntry, args: readonly Value[]): void {
+    const written = schema.arguments.flatMap(({ alias }, i) => (alias?.includes('!') === true ? [args[i] ?? null] : []))
+    for (const { storage } of reachable(written)) this.start.parts.addStateIn(storage)
   }
 
   /** Follows numbers that may be others in later runs through an operator that they are given to. */
@@ -340,7 +349,13 @@ export class RegionRecorder extends GraphRecorder {
       if (alias?.includes('!') === true) changed.push(args[i] ?? null)
     })
     const touched = new Set([...reachable(changed)].map((t) => t.storage))
-    for (const storage of touched) this.start.parts.addStateIn(storage)
+    const found = [...touched].filter((storage) => this.start.parts.addStateIn(storage))
+    if (found.length > 0) {
+      // with these as state a region may go on beyond; what the rest of the run writes to is found on the way
+      this.refusal = { reason, origin, temporary: true }
+      this.looksForState = true
+      return
+    }
     if (!this.intact(touched)) return
     const stands: Stand[] = []
     for (const [i, place] of [...this.calls, { fn, pc }].entries()) {

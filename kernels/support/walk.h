@@ -65,6 +65,27 @@ struct IndexWalk {
     return true;
   }
 
+  /// True where no index is out of range. Looks at each once, however many elements of the walk it serves.
+  bool all_inside() const {
+    for (int32_t k = 0; k < f->indices; k++) {
+      const int64_t* by = f->index_strides + 12 * k;
+      int64_t offset = 0, place[12] = {};
+      for (bool more = true; more;) {
+        int64_t to = 0;
+        if (!add(k, offset, to)) return false;
+        ptlite::poll();
+        more = false;
+        for (int32_t d = 0; d < f->ndim && !more; d++) {
+          if (by[d] == 0) continue;
+          more = ++place[d] < f->sizes[d];
+          offset += more ? by[d] : by[d] * (1 - f->sizes[d]);
+          if (!more) place[d] = 0;
+        }
+      }
+    }
+    return true;
+  }
+
   // Not vectorised: without 64-bit products in the baseline's registers that would take three times as long.
   template <class I>
   __attribute__((optimize("no-tree-vectorize"))) bool add_each(const I* index, int64_t by, int32_t k, int64_t n, int64_t* to) const {

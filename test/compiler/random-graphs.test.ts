@@ -36,6 +36,7 @@ const UNSEEN = new Set([
   'squeeze and excitation',
   'scaled filters',
   'single windows',
+  'updates',
   'quantized input',
   'signals as images',
 ])

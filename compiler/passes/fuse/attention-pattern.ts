@@ -4,7 +4,7 @@ import { named } from '../../graph/arguments.js'
 import { type Arg, type OperatorNode, NONE, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { type Analysis, inputArg, inputOf, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { anyOf, axis, call, given, matchOf, named as bound, type Pattern } from '../canonical/pattern.js'
-import { madeBy, productOf, sumOf } from '../expression.js'
+import { madeBy, productOf, settledMaker, sumOf } from '../expression.js'
 
 /** Attention as a program computes it. */
 export interface Attention {
@@ -26,9 +26,9 @@ const OPERATOR = 'aten::scaled_dot_product_attention'
 /** The attention that a node ends, by the operator or spelled out; null where the kernel does not compute it. */
 export function attentionOf(node: OperatorNode, analysis: Analysis): Attention | null {
   const result = onlyResult(node)
-  if (result === undefined || !analysis.isPure(node)) return null
+  if (result === undefined || !analysis.canBeLater(node)) return null
   const found = node.op === OPERATOR ? operatorAttention(node, analysis) : spelledAttention(node, result, analysis)
-  return found !== null && fits(found, result, analysis) ? found : null
+  return found !== null && fits(found, node, result, analysis) ? found : null
 }
 
 function operatorAttention({ args }: OperatorNode, analysis: Analysis): Attention | null {
@@ -150,7 +150,7 @@ function scoresOf(arg: Arg, analysis: Analysis): Scores | null {
 /** The product of queries and keys, all of whose factors, which may be those of the operands, are its scale. */
 function scaledProduct(arg: Arg, analysis: Analysis): { query: ValueId; keys: ValueId; scale: number } | null {
   const { scale, factors } = productOf(arg, analysis)
-  const made = factors.length === 1 ? madeBy(value(factors[0]!), analysis) : undefined
+  const made = factors.length === 1 ? settledMaker(value(factors[0]!), analysis) : undefined
   const product = matrixProduct(made, factors[0]!, analysis)
   if (product === null) return null
   const [query, keys] = product.map((operand) => {
@@ -160,7 +160,12 @@ function scaledProduct(arg: Arg, analysis: Analysis): { query: ValueId; keys: Va
   return { query: query!.of, keys: keys!.of, scale: scale * query!.by * keys!.by }
 }
 
-function fits({ query, key, turned, value: values, mask, filled }: Attention, result: ValueId, analysis: Analysis): boolean {
+function fits(
+  { query, key, turned, value: values, mask, filled }: Attention,
+  node: OperatorNode,
+  result: ValueId,
+  analysis: Analysis,
+): boolean {
   const [q, k, v, out] = [query, key, values, result].map((id) => analysis.type(id)) as [TensorType, TensorType, TensorType, TensorType]
   const rank = q.shape.length
   if ([q, k, v, out].some((t) => t.dtype !== DType.float32 || t.shape.length !== rank || numelOf(t.shape) === 0)) return false
@@ -178,6 +183,6 @@ function fits({ query, key, turned, value: values, mask, filled }: Attention, re
     (dtype === DType.bool || (dtype === DType.float32 && !filled)) &&
     shape.length <= rank &&
     shape.every((size, d) => size === 1 || size === scores[rank - shape.length + d]) &&
-    analysis.isSteady(added)
+    analysis.isSettled(added, node)
   )
 }

@@ -7,7 +7,7 @@ import { filledMask, maskForm } from './attention-mask.js'
 import { type Attention, attentionOf } from './attention-pattern.js'
 import { copyOfRows, isCopying, writeRowsFirst } from './attention-rows.js'
 import { Editor } from '../editor.js'
-import { madeBy } from '../expression.js'
+import { settledMaker } from '../expression.js'
 import type { Pass } from '../pass.js'
 
 /**
@@ -91,7 +91,7 @@ function exchanged(type: TensorType): TensorType {
 
 /** What a transposition of the last two dimensions shows. */
 function turnedBack(id: ValueId, analysis: Analysis): ValueId | null {
-  const made = madeBy(value(id), analysis)
+  const made = settledMaker(value(id), analysis)
   const before = inputOf(made)
   if (made?.op !== 'aten::permute' || before === undefined) return null
   const expected = exchanged(analysis.type(before))
@@ -107,7 +107,7 @@ const firstOfThird = (type: TensorType): TensorType => ({
 
 /** [batch, heads, copies, rows, columns] with stride 0 for the copies, of which [batch, heads * copies, rows, columns] was made. */
 function sharedHeads(id: ValueId, analysis: Analysis): ValueId | null {
-  const made = madeBy(value(id), analysis)
+  const made = settledMaker(value(id), analysis)
   const before = made === undefined || !isCopying(made) ? undefined : inputOf(made)
   if (before === undefined) return null
   const { shape, strides } = analysis.type(before)

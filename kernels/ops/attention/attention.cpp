@@ -116,11 +116,18 @@ int32_t few_queries(const attention_frame& f) {
     }
     for (int64_t matrix = begin; matrix < end; matrix++) {
       const Rows rows(f, matrix);
-      const Operands operands(f, matrix);
+      Operands operands(f, matrix);
       Row list[kFewRows];
       for (int64_t r = 0; r < rows.count(); r++) list[r] = rows.at(r);
-      if (!few_rows(list, rows.count(), f.query_strides[3], operands.key, operands.value, f.keys, f.depth, f.width, f.scale, f.causal != 0,
-                    f.safe != 0, memory)) {
+      const KeyRange seen = f.causal != 0 ? KeyRange{0, f.keys}
+                                          : seen_by(
+                                                rows.count(), f.keys, [&](int64_t r) -> const Mask& { return list[r].mask; },
+                                                [&](int64_t r) { return list[r].position; });
+      for (int64_t r = 0; r < rows.count(); r++) list[r].mask = list[r].mask.from(seen.begin);
+      operands.key.data += seen.begin * operands.key.row;
+      operands.value.data += seen.begin * operands.value.row;
+      if (!few_rows(list, rows.count(), f.query_strides[3], operands.key, operands.value, seen.end - seen.begin, f.depth, f.width, f.scale,
+                    f.causal != 0, f.safe != 0, memory)) {
         fine = false;
       }
     }
@@ -155,13 +162,14 @@ int32_t many_queries(const attention_frame& f) {
       const auto [key, value] = Operands(f, matrix);
       for (int64_t b = unit % shares; b < blocks.count(); b += shares) {
         const Block block = blocks.at(b, rows);
-        const int64_t seen = f.causal != 0 ? std::min<int64_t>(f.keys, block.highest + 1) : f.keys;
+        const KeyRange range = f.causal != 0 ? KeyRange{0, std::min<int64_t>(f.keys, block.highest + 1)} : seen_by(block, f.keys);
+        const int64_t begin_key = range.begin / tile * tile, seen = range.end;
         for (; packed < seen; packed += tile) {
           const int64_t count = std::min<int64_t>(tile, f.keys - packed);
           gemm::pack_a<float>(count, f.depth, key.data + packed * key.row, key.row, key.col, keys + packed * f.depth);
           gemm::pack_a<float>(f.width, count, value.data + packed * value.row, value.col, value.row, values + packed * value_rows);
         }
-        block_of_queries(block, f.query_strides[3], keys, values, value_rows, f.keys, seen, tile, f.depth, f.width, f.scale, f.causal != 0,
+        block_of_queries(block, f.query_strides[3], keys, values, value_rows, f.keys, begin_key, seen, tile, f.depth, f.width, f.scale, f.causal != 0,
                          f.safe != 0, memory);
       }
     }

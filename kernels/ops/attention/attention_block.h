@@ -40,6 +40,12 @@ struct Block {
   int64_t highest;
 };
 
+/// The keys that queries of a block see by their masks.
+inline KeyRange seen_by(const Block& block, int64_t keys) {
+  return seen_by(
+      block.count, keys, [&](int64_t i) -> const Mask& { return block.mask[i]; }, [&](int64_t i) { return int64_t(block.position[i]); });
+}
+
 /// Memory of a block: queries [depth, kBlock], a tile of scores [tile, kBlock], results [width, kBlock].
 struct BlockMemory {
   float* queries;
@@ -170,19 +176,19 @@ inline void write_results(const Block& block, int lanes, int64_t width, bool saf
   }
 }
 
-/// A block of queries against `seen` keys in tiles. `packed_keys` are panels of keys, all of them behind each other; `packed_values` are
+/// A block of queries against the keys from `begin`, where a tile begins, up to `seen` in tiles. `packed_keys` are panels of keys, all of them behind each other; `packed_values` are
 /// panels of columns of the values, tile by tile, `value_rows` of them.
 inline void block_of_queries(const Block& block, int64_t query_col, const float* packed_keys, const float* packed_values, int64_t value_rows,
-                             int64_t keys, int64_t seen, int64_t tile, int64_t depth, int64_t width, float scale, bool causal, bool safe,
+                             int64_t keys, int64_t begin, int64_t seen, int64_t tile, int64_t depth, int64_t width, float scale, bool causal, bool safe,
                              const BlockMemory& memory) {
   const int lanes = int(gemm::round_up(block.count, kLanes));
   pack_queries(block, depth, query_col, lanes, memory.queries);
   Running running;
   gemm::Epilogue<float> scaled;
   scaled.alpha = scale;
-  for (int64_t from = 0; from < seen; from += tile) {
+  for (int64_t from = begin; from < seen; from += tile) {
     const int64_t whole = std::min(tile, keys - from), count = std::min(whole, seen - from);
-    const bool first = from == 0;
+    const bool first = from == begin;
     gemm::multiply_packed<float>(count, lanes, depth, packed_keys + from * depth, depth, memory.queries, depth, 0, memory.scores, lanes, scaled,
                                  true, true, 0, 0);
     for (int q = 0; q < lanes; q += kLanes) {

@@ -88,7 +88,9 @@ int32_t put(const index_put_frame* f, PutRow row, int64_t size) {
   const int64_t rows = walk.rows();
   const bool uniform = f->ndim == 0 || walk.row_is_uniform();
   void* self = (void*)f->self;
-  if (width == 0) return PTLITE_OK;
+  if (width == 0 || rows == 0) return PTLITE_OK;
+  // before anything is written
+  if (!walk.all_inside()) return PTLITE_INDEX_RANGE;
   for (int64_t r = 0; r < rows; r++, walk.next_row()) {
     const char* from = (const char*)f->src + walk.b * size;
     if (uniform) {

@@ -6,12 +6,14 @@ import { readHistory } from './argument-history.js'
 
 import { readCommonOperators } from './common-operators.js'
 import { emitArgumentHistory } from './emit/argument-history.js'
-import { emitCoefficients } from './emit/coefficients.js'
+import { emitCoefficients, readCoefficients } from './emit/coefficients.js'
+import { emitFunctions } from './emit/functions.js'
 import { emitBackendIndexes } from './emit/backend-index.js'
 import { emitOpcodes } from './emit/opcodes.js'
 import { emitTargets } from './emit/targets.js'
 import { CodegenError } from './error.js'
 import { emitKernels, emitOperators, readKernels, readOperators } from './generate.js'
+import { readFunctions } from './functions/program.js'
 import { readOpcodes } from './opcodes.js'
 import { backendsFrom, type BuildOptions, DEVICE_BACKENDS, everything, libraryNames } from './options.js'
 import { writeFiles } from './write.js'
@@ -19,6 +21,7 @@ import { readEntries } from './yaml-file.js'
 
 const HISTORY = 'codegen/argument_history.yaml'
 const COEFFICIENTS = 'codegen/coefficients.yaml'
+const FUNCTIONS = 'codegen/functions.yaml'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** `npm run codegen [-- --backends CPU,QuantizedCPU] [--out DIR]`: writes all generated files of the library. */
@@ -40,13 +43,16 @@ async function main(): Promise<void> {
   }
   const kernels = readKernels(join(root, 'codegen/kernels'), root)
   const history = readHistory(readEntries(join(root, HISTORY), HISTORY), operators)
+  const coefficients = readCoefficients(readEntries(join(root, COEFFICIENTS), COEFFICIENTS))
+  const numbers = new Map(coefficients.map(({ name, value }) => [name, value]))
   const files = new Map([
     ...emitOperators(operators, options),
     ...emitKernels(kernels, options),
     ...emitBackendIndexes(operators, root),
     ...emitOpcodes(readOpcodes(root)),
     ...emitTargets(root),
-    ...emitCoefficients(readEntries(join(root, COEFFICIENTS), COEFFICIENTS)),
+    ...emitCoefficients(coefficients),
+    ...emitFunctions(readFunctions(readEntries(join(root, FUNCTIONS), FUNCTIONS), numbers)),
     ['runtime/operators/table/generated/argument-history.ts', emitArgumentHistory(history)],
   ])
   const written = await writeFiles(files, values.out)

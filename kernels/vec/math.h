@@ -1,11 +1,10 @@
-// Elementary functions on vectors. float32: at most 2 ULP. float64: exp and log 2 ULP, the others libm lane by lane.
-// NaN gives NaN; infinities, signed zeros and denormals are as in libm.
+// Elementary functions on vectors; those of codegen/functions.yaml are generated.
+// float32: at most 2 ULP. float64: exp and log 2 ULP, the others libm lane by lane. NaN gives NaN; infinities, signed zeros and denormals are as in libm.
 #pragma once
 
 #include <math.h>
 
 #include "primitives/math.h"
-#include "vec/generated/coefficients.h"
 #include "vec/vec.h"
 
 namespace ptlite {
@@ -16,46 +15,60 @@ using F64 = Vec<double>;
 
 namespace detail {
 
-// c[0] + x c[1] + x^2 c[2] + ...
-template <class V, int n>
-PTLITE_INLINE V polynomial(V x, const typename V::Scalar (&c)[n]) {
-  V r(c[n - 1]);
-  for (int i = n - 2; i >= 0; i--) r = fma(r, x, V(c[i]));
-  return r;
-}
-
-// a * 2^n for |n| <= 252, in two steps so that denormal results come out right
-PTLITE_INLINE F32 scale_by_power(F32 a, Vec<int32_t> n) {
-  const Vec<int32_t> half = n >> 1;
-  const Vec<int32_t> bias(127);
-  return a * bit_cast<float>((half + bias) << 23) * bit_cast<float>((n - half + bias) << 23);
-}
-PTLITE_INLINE F64 scale_by_power(F64 a, Vec<int64_t> n) {
-  const Vec<int64_t> half = n >> 1;
-  const Vec<int64_t> bias(1023);
-  return a * bit_cast<double>((half + bias) << 52) * bit_cast<double>((n - half + bias) << 52);
-}
-
-// the same for an n that is an integer kept as a floating-point number
+// a 2^n for |n| <= 252, where n is an integer kept as a floating-point number: in two steps, so that denormal results come out right
 PTLITE_INLINE F32 scale_by_power(F32 a, F32 n) {
 #if defined(PTLITE_VEC_SCALES)
   return arch::scaled_by_power(a, n);
 #else
-  return scale_by_power(a, convert<int32_t>(n));
+  const Vec<int32_t> k = convert<int32_t>(n);
+  const Vec<int32_t> half = k >> 1;
+  const Vec<int32_t> bias(127);
+  return a * bit_cast<float>((half + bias) << 23) * bit_cast<float>((k - half + bias) << 23);
 #endif
 }
 PTLITE_INLINE F64 scale_by_power(F64 a, F64 n) {
 #if defined(PTLITE_VEC_SCALES)
   return arch::scaled_by_power(a, n);
 #else
-  return scale_by_power(a, convert<int64_t>(n));
+  const Vec<int64_t> k = convert<int64_t>(n);
+  const Vec<int64_t> half = k >> 1;
+  const Vec<int64_t> bias(1023);
+  return a * bit_cast<double>((half + bias) << 52) * bit_cast<double>((k - half + bias) << 52);
 #endif
 }
 
-// e^r - 1 on |r| <= ln(2)/2
-PTLITE_INLINE F32 exp_reduced(F32 r) {
-  return fma(polynomial(r, coefficients::EXP), r * r, r);
+// a b + c with one rounding where the level has the instruction, also where c is a product, which the compiler could fuse
+// in place of a b: generated code has to have the same bits.
+PTLITE_INLINE F32 multiply_add(F32 a, F32 b, F32 c) { return arch::multiply_add(a, b, c); }
+PTLITE_INLINE F64 multiply_add(F64 a, F64 b, F64 c) { return fma(a, b, c); }
+
+// a, rounded, whatever it is added to
+PTLITE_INLINE F32 rounded(F32 a) {
+  PTLITE_KEEP_ROUNDED(a.v);
+  return a;
 }
+
+// a a - square, where `square` is a a rounded
+PTLITE_INLINE F32 square_rest(F32 a, F32 square) {
+#if PTLITE_VEC_FUSED
+  return multiply_add(a, a, -square);
+#else
+  // halves of 12 bits, whose products are exact
+  const F32 high = bit_cast<float>(bit_cast<int32_t>(a) & Vec<int32_t>(~0xfff));
+  const F32 low = a - high;
+  return ((high * high - square) + F32(2.f) * high * low) + low * low;
+#endif
+}
+
+// c[0] + x c[1] + x^2 c[2] + ...
+template <class V, int n>
+PTLITE_INLINE V polynomial(V x, const typename V::Scalar (&c)[n]) {
+  V r(c[n - 1]);
+  for (int i = n - 2; i >= 0; i--) r = multiply_add(r, x, V(c[i]));
+  return r;
+}
+
+// e^r - 1 on |r| <= ln(2)/2
 PTLITE_INLINE F64 exp_reduced(F64 r) {
   static constexpr double c[] = {0.50000000000000011, 0.16666666666666669, 0.04166666666662068, 0.0083333333333297961,
                                  0.0013888888918918907, 0.00019841269864364933, 2.4801518672268355e-05, 2.7557266442353424e-06,
@@ -64,11 +77,6 @@ PTLITE_INLINE F64 exp_reduced(F64 r) {
 }
 
 // x = n ln(2) + r
-PTLITE_INLINE F32 split_ln2(F32 x, F32& n) {
-  n = rint(x * F32(coefficients::LOG2_E));
-  const F32 r = x - n * F32(coefficients::LN2_HIGH);
-  return r - n * F32(coefficients::LN2_LOW);
-}
 PTLITE_INLINE F64 split_ln2(F64 x, F64& n) {
   n = rint(x * F64(1.4426950408889634));
   const F64 r = x - n * F64(0x1.62e42fefa2000p-1);
@@ -95,51 +103,12 @@ PTLITE_INLINE F32 through_double(F32 a, F32 b, F f) {
 
 }  // namespace detail
 
-PTLITE_INLINE F32 exp(F32 x) {
-  // beyond these bounds the result is 0 or infinity whatever x is
-  F32 n;
-  const F32 r = detail::split_ln2(at_least(at_most(x, F32(coefficients::EXP_HIGH)), F32(coefficients::EXP_LOW)), n);
-  return detail::scale_by_power(detail::exp_reduced(r) + F32(1.f), n);
-}
+#include "vec/generated/functions.h"
 
 PTLITE_INLINE F64 exp(F64 x) {
   F64 n;
   const F64 r = detail::split_ln2(at_least(at_most(x, F64(710.0)), F64(-746.0)), n);
   return detail::scale_by_power(detail::exp_reduced(r) + F64(1.0), n);
-}
-
-PTLITE_INLINE F32 expm1(F32 x) {
-  const F32 bounded = select(x > F32(89.f), F32(89.f), select(x < F32(coefficients::EXPM1_LOW), F32(coefficients::EXPM1_LOW), x));
-  F32 n;
-  const F32 r = detail::split_ln2(bounded, n);
-  const Vec<int32_t> k = convert<int32_t>(n);
-  const F32 p = detail::exp_reduced(r);
-  const F32 result = detail::scale_by_power(p + (F32(1.f) - detail::scale_by_power(F32(1.f), Vec<int32_t>::zero() - k)), k);
-  const F32 small = select(k == Vec<int32_t>::zero(), p, result);
-  return select(is_nan(x) | (x == F32::zero()), x, select(x > F32(88.7228394f), F32(__builtin_inff()), small));
-}
-
-namespace detail {
-// a * b + c with one rounding where the level has the instruction, also where c is a product, which the compiler could fuse
-// in place of a * b: generated code has to have the same bits.
-PTLITE_INLINE F32 multiply_add(F32 a, F32 b, F32 c) { return arch::multiply_add(a, b, c); }
-}  // namespace detail
-
-PTLITE_INLINE F32 log(F32 x) {
-  const auto tiny = x < F32(coefficients::SMALLEST_NORMAL);
-  const F32 normal = select(tiny, x * F32(0x1p25f), x);
-  const Vec<int32_t> bits = bit_cast<int32_t>(normal);
-  // the exponent counts from sqrt(1/2), so that the mantissa lies around 1
-  const Vec<int32_t> shifted = bits - Vec<int32_t>(0x3f3504f3);
-  const Vec<int32_t> k = shifted >> 23;
-  const F32 m = bit_cast<float>(bits - (k << 23));
-  const F32 n = convert<float>(k) - select(tiny, F32(25.f), F32::zero());
-  const F32 f = m - F32(1.f);
-  const F32 s = f * f;
-  const F32 tail = detail::multiply_add(n, F32(coefficients::LN2_LOW), detail::polynomial(f, coefficients::LOG) * (s * f)) - s * F32(0.5f);
-  const F32 result = fma(n, F32(coefficients::LN2_HIGH), f + tail);
-  const F32 special = select(x == F32::zero(), F32(-__builtin_inff()), select(x < F32::zero(), F32(__builtin_nanf("")), x));
-  return select((x > F32::zero()) & (x < F32(__builtin_inff())), result, special);
 }
 
 PTLITE_INLINE F64 log(F64 x) {
@@ -163,13 +132,6 @@ PTLITE_INLINE F64 log(F64 x) {
   return select((x > F64::zero()) & (x < F64(__builtin_inf())), result, special);
 }
 
-PTLITE_INLINE F32 log1p(F32 x) {
-  const F32 u = x + F32(1.f);
-  const F32 lost = (x - (u - F32(1.f))) / u;
-  const F32 result = log(u) + lost;
-  return select((u == F32(1.f)) | (x == F32(__builtin_inff())), x, select(x == F32(-1.f), F32(-__builtin_inff()), result));
-}
-
 PTLITE_INLINE F32 log2(F32 x) {
   return detail::through_double(x, [](F64 a) { return log(a) * F64(1.4426950408889634); });
 }
@@ -182,22 +144,6 @@ PTLITE_INLINE F32 exp2(F32 x) {
 
 PTLITE_INLINE F32 sigmoid(F32 x) { return F32(1.f) / (F32(1.f) + exp(-x)); }
 PTLITE_INLINE F64 sigmoid(F64 x) { return F64(1.0) / (F64(1.0) + exp(-x)); }
-
-PTLITE_INLINE F32 tanh(F32 x) {
-  const F32 t = abs(x);
-  const F32 s = x * x;
-  const F32 small = fma(detail::polynomial(s, coefficients::TANH_NEAR) * s, x, x);
-  const F32 large = F32(1.f) - F32(2.f) / (exp(t + t) + F32(1.f));
-  return select(t < F32(coefficients::TANH_NEAR_END), small, copysign(large, x));
-}
-
-PTLITE_INLINE F32 erf(F32 x) {
-  const F32 t = abs(x);
-  const F32 small = fma(detail::polynomial(x * x, coefficients::ERF_NEAR), x, x);
-  const F32 bounded = select(t > F32(coefficients::ERF_END), F32(coefficients::ERF_END), t);
-  const F32 large = F32(1.f) - exp(fma(detail::polynomial(bounded, coefficients::ERF_FAR), bounded, -bounded));
-  return select(is_nan(x), x, select(t < F32(1.f), small, copysign(large, x)));
-}
 
 namespace detail {
 

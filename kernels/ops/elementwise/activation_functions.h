@@ -36,15 +36,5 @@ PTLITE_INLINE V mish(V a) {
   return a * tanh(select(a > number<V>(30), a, log1p(exp(a))));
 }
 
-template <class V>
-PTLITE_INLINE V hardswish(V a) {
-  return a * at_most(at_least(a + number<V>(3), V::zero()), number<V>(6)) / number<V>(6);
-}
-
-template <class V>
-PTLITE_INLINE V hardsigmoid(V a) {
-  return at_most(at_least(a + number<V>(3), V::zero()), number<V>(6)) / number<V>(6);
-}
-
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

@@ -45,11 +45,7 @@ PTLITE_INLINE bool with_algorithm(int32_t algorithm, PostOpNumbers p, G g) {
     case JitAlgorithm_hardsigmoid: return call([](F32 x) { return hardsigmoid(x); });
     case JitAlgorithm_clamp: return call([=](F32 x) { return at_most(at_least(x, F32(p.alpha)), F32(p.beta)); });
     case JitAlgorithm_elu: return call([=](F32 x) { return elu(x, p.alpha); });
-    case JitAlgorithm_softplus:
-      return call([=](F32 x) {
-        const F32 y = x * F32(p.alpha);
-        return select(y > F32(p.beta), x, log1p(exp(y)) / F32(p.alpha));
-      });
+    case JitAlgorithm_softplus: return call([=](F32 x) { return softplus(x, p.alpha, p.beta); });
     case JitAlgorithm_mish: return call([](F32 x) { return mish(x); });
     case JitAlgorithm_abs: return call([](F32 x) { return abs(x); });
     case JitAlgorithm_neg: return call([](F32 x) { return -x; });
@@ -57,7 +53,7 @@ PTLITE_INLINE bool with_algorithm(int32_t algorithm, PostOpNumbers p, G g) {
     case JitAlgorithm_reciprocal: return call([](F32 x) { return F32(1.f) / x; });
     case JitAlgorithm_log: return call([](F32 x) { return log(x); });
     case JitAlgorithm_square: return call([](F32 x) { return x * x; });
-    case JitAlgorithm_rsqrt: return call([](F32 x) { return F32(1.f) / sqrt(x); });
+    case JitAlgorithm_rsqrt: return call([](F32 x) { return rsqrt(x); });
     case JitAlgorithm_erf: return call([](F32 x) { return erf(x); });
     case JitAlgorithm_sin: return call([](F32 x) { return sin(x); });
     case JitAlgorithm_cos: return call([](F32 x) { return cos(x); });

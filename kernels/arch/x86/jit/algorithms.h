@@ -3,6 +3,7 @@
 
 #include "frames/jit.h"
 #include "jit/emitter.h"
+#include "vec/generated/function_steps.h"
 
 namespace ptlite {
 namespace jit {
@@ -22,12 +23,14 @@ struct Algorithm {
   const char* name;
   Lanes takes;
   Lanes gives;
-  int scratch;  // vector registers it needs beside its operand on AVX2, where conditions take one too
   // x = f(x); null for binary algorithms
   void (*unary)(Emitter& e, const Xbyak::Xmm& x, const Parameters& p);
   // x = f(x, y); y stays; null for unary ones
   void (*binary)(Emitter& e, const Xbyak::Xmm& x, const Xbyak::Xmm& y);
 };
+
+// A function of codegen/functions.yaml: to = f(x). Where they are two registers, x stays.
+void apply(Emitter& e, const steps::Function& f, const Xbyak::Xmm& to, const Xbyak::Xmm& x, const Parameters& p);
 
 constexpr int32_t kAlgorithms = JitAlgorithm_bits_and_not + 1;
 // nullptr for a number that is none.

@@ -1,4 +1,4 @@
-// Building blocks of vector code that are the same for both widths: scratch registers, comparisons and selections, exponentials.
+// Building blocks of vector code that are the same for both widths: scratch registers, comparisons and selections.
 #pragma once
 
 #include "jit/registers.h"
@@ -16,11 +16,9 @@ class Emitter {
   // A vector register for as long as it lives. Where none is left, `failed` is set and register 0 stands in.
   class Scratch {
    public:
-    explicit Scratch(Emitter& e) : e_(e), index_(e.vectors_.acquire()) {
-      if (index_ < 0) e.failed = true;
-    }
+    explicit Scratch(Emitter& e) : e_(e), index_(e.acquire()) {}
     ~Scratch() {
-      if (index_ >= 0) e_.vectors_.give(index_);
+      if (index_ >= 0) e_.give(index_);
     }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
@@ -39,8 +37,11 @@ class Emitter {
     Condition(const Condition&) = delete;
     Condition& operator=(const Condition&) = delete;
 
-    // x = condition ? value : x
-    void select(const Xbyak::Xmm& x, const Xbyak::Operand& value) const;
+    // to = condition ? value : other
+    void select(const Xbyak::Xmm& to, const Xbyak::Xmm& other, const Xbyak::Operand& value) const;
+    void select(const Xbyak::Xmm& x, const Xbyak::Operand& value) const { select(x, x, value); }
+    // to = condition ? value : 0
+    void keep(const Xbyak::Xmm& to, const Xbyak::Operand& value) const;
 
    private:
     Emitter& e_;
@@ -60,31 +61,20 @@ class Emitter {
   void round(const Xbyak::Xmm& to, const Xbyak::Xmm& x);
   // to = |x|
   void magnitude(const Xbyak::Xmm& to, const Xbyak::Xmm& x) { g.vandps(to, x, bits(0x7fffffff)); }
-  // to = sum of coefficients[i] x^i
-  template <int n>
-  void polynomial(const Xbyak::Xmm& to, const Xbyak::Xmm& x, const float (&coefficients)[n]) {
-    g.broadcast(to, coefficients[n - 1]);
-    for (int i = n - 2; i >= 0; i--) g.vfmadd213ps(to, x, c(coefficients[i]));
-  }
 
   // Jumps where no lane of x is below `bound`, which is negative; with a NaN it may not jump. AVX-512 only.
   void jump_if_none_below(const Xbyak::Xmm& x, float bound, Xbyak::Label& to);
   // to = words[index mod 32], lane by lane; AVX-512 only
   void look_up(const Xbyak::Xmm& to, const Xbyak::Xmm& index, const float (&words)[32]);
 
-  // x -> p and n with e^x = (1 + p) 2^n and |p| < 0.42; n an integer, kept as float. x beyond the range of results is cut to it.
-  void split_exp(const Xbyak::Xmm& x, const Xbyak::Xmm& n);
-  // w >= 0 -> w and n with e^-(w + low) = w 2^n; n is an integer, kept as float, and w in 0.7..1.42. With `half`, e^-((w + low) / 2).
-  // w + low must not exceed 150.
-  void split_exp_minus(const Xbyak::Xmm& w, const Xbyak::Xmm& n, const Xbyak::Xmm* low = nullptr, bool half = false);
-  // x = x * 2^n, rounded once even where the result is denormal; n is spent
-  void scale(const Xbyak::Xmm& x, const Xbyak::Xmm& n);
-  // the same; n stays
-  void scale_keeping(const Xbyak::Xmm& x, const Xbyak::Xmm& n);
-  // x = e^x, at most 1 ULP of rounding beside the polynomial's 0.5
-  void exp(const Xbyak::Xmm& x);
-  // x = log(x), natural; -infinity at 0, NaN below
-  void log(const Xbyak::Xmm& x);
+  // A vector register, until it is given back. Where none is left, `failed` is set, and it is -1.
+  int acquire() {
+    const int index = vectors_.acquire();
+    failed |= index < 0;
+    return index;
+  }
+  void give(int index) { vectors_.give(index); }
+  bool has_free() const { return vectors_.free_count() > 0; }
 
   VectorGroup g;
   // no register was left somewhere: the code is not to be used

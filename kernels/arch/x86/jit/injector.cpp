@@ -4,10 +4,19 @@
 
 namespace ptlite {
 namespace jit {
+namespace {
+
+// Enough for the longest chain.
+constexpr size_t kTrialBytes = 1 << 16;
+
+class NoOperands : public OperandSource {
+  void load_operand(const Xbyak::Xmm&, int) override {}
+};
+
+}  // namespace
 
 bool EltwiseInjector::supported(Isa isa, const std::vector<PostOpAttributes>& chain, int used_vectors) {
   if (isa == Isa::none) return false;
-  const int available = (isa == Isa::avx512 ? 32 : 16) - used_vectors;
   Lanes lanes = Lanes::f32;
   for (const PostOpAttributes& post_op : chain) {
     const Algorithm* row = algorithm(post_op.algorithm);
@@ -16,10 +25,16 @@ bool EltwiseInjector::supported(Isa isa, const std::vector<PostOpAttributes>& ch
     const bool binary = row->binary != nullptr;
     if (binary != (post_op.kind == PostOpKind::binary)) return false;
     if (row->id == JitAlgorithm_int8_lut && post_op.lut == nullptr) return false;
-    if (row->scratch + (binary ? 1 : 0) > available) return false;
     lanes = row->gives;
   }
-  return true;
+  // registers are counted by taking them
+  Generator trial(isa, kTrialBytes);
+  NoOperands operands;
+  EltwiseInjector injector;
+  injector.init(&trial, chain, &operands);
+  for (int i = 0; i < used_vectors; i++) injector.escape_regs(RegisterKind::vector, i);
+  injector.vector_compute(trial.vec(0));
+  return !injector.failed();
 }
 
 void EltwiseInjector::init(Generator* generator, const std::vector<PostOpAttributes>& chain, OperandSource* operands) {

@@ -27,6 +27,10 @@ class VectorGroup {
     for (int u = 0; u < count_; u++) g_.broadcast(at(to, u), value);
   }
 
+  void broadcast_bits(const Xbyak::Xmm& to, uint32_t bits) {
+    for (int u = 0; u < count_; u++) g_.broadcast_bits(at(to, u), bits);
+  }
+
   // Masks that an emitter may take: 0 means none, 1 serves gathers, which are never grouped, and 2 tails.
   static int masks(int count) { return count == 1 ? 8 : 6 / count; }
 
@@ -57,6 +61,7 @@ class VectorGroup {
   PTLITE_BINARY_FORM(vfmadd231ps)
   PTLITE_BINARY_FORM(vfmsub213ps)
   PTLITE_BINARY_FORM(vfmsub231ps)
+  PTLITE_BINARY_FORM(vfnmadd213ps)
   PTLITE_BINARY_FORM(vfnmadd231ps)
   PTLITE_BINARY_FORM(vblendmps)
   PTLITE_BINARY_FORM(vpermt2ps)

@@ -1,5 +1,6 @@
 import type { Floats } from './floats.js'
-import * as functions from './functions.js'
+import { type FunctionName, functionOf } from './functions.js'
+import * as halves from './half-floats.js'
 import type { Local, Value } from './values.js'
 
 /** The numbers of a step. */
@@ -25,6 +26,7 @@ export interface Algorithm {
 }
 
 const of = (size: number, unary: Unary): Algorithm => ({ takes: 'float', gives: 'float', unary, size })
+const written = (size: number, name: FunctionName): Algorithm => of(size, (e, x, p) => functionOf(e, name, x, p.alpha, p.beta))
 const both = (size: number, binary: Binary): Algorithm => ({ takes: 'float', gives: 'float', binary, size })
 
 // where x is NaN, it is right; the instruction gives y
@@ -39,42 +41,39 @@ const quantized =
     return e.toInt(e.round(e.op('f32x4.pmin', [e.f32(highest), above])))
   }
 
-/** min(max(x + 3, 0), 6) */
-const gate = (e: Floats, x: Local): Value => e.atMost(e.atLeast(e.add(x, e.f32(3)), 0), 6)
-
 /**
  * The element-wise algorithms by the names of JitAlgorithm. What is missing (sums of doubles, tables of bytes) is left to compiled kernels. Each gives
  * the bits of its function in kernels/ops/fused/algorithm_functions.h.
  */
 export const ALGORITHMS: Readonly<Partial<Record<string, Algorithm>>> = {
-  exp: of(22, functions.exp),
-  tanh: of(42, functions.tanh),
-  gelu_tanh: of(62, functions.geluTanh),
-  gelu_erf: of(56, functions.geluErf),
+  exp: written(22, 'exp'),
+  tanh: written(42, 'tanh'),
+  gelu_tanh: written(62, 'gelu_tanh_by_exp'),
+  gelu_erf: written(56, 'gelu_erf_by_exp'),
   relu: of(2, (e, x, p) => (p.alpha === 0 ? e.atLeast(x, 0) : e.select(e.greater(x, e.f32(0)), x, e.mul(x, e.f32(p.alpha))))),
   linear: of(2, (e, x, p) => e.multiplyAdd(x, e.f32(p.alpha), e.f32(p.beta))),
   quantize_u8: { ...of(6, quantized(0, 255)), gives: 'int' },
   quantize_s8: { ...of(6, quantized(-128, 127)), gives: 'int' },
   dequantize: { ...of(3, (e, x, p) => e.mul(e.sub(e.toFloat(x), e.f32(p.alpha)), e.f32(p.scale))), takes: 'int' },
-  sigmoid: of(34, functions.sigmoid),
-  silu: of(26, functions.silu),
-  hardswish: of(5, (e, x) => e.div(e.mul(x, gate(e, x)), e.f32(6))),
-  hardsigmoid: of(4, (e, x) => e.div(gate(e, x), e.f32(6))),
+  sigmoid: written(34, 'logistic'),
+  silu: written(26, 'silu'),
+  hardswish: written(5, 'hardswish'),
+  hardsigmoid: written(4, 'hardsigmoid'),
   clamp: of(2, (e, x, p) => e.atMost(e.atLeast(x, p.alpha), p.beta)),
-  elu: of(32, (e, x, p) => functions.elu(e, x, p.alpha)),
-  softplus: of(60, (e, x, p) => functions.softplus(e, x, p.alpha, p.beta)),
-  mish: of(40, functions.mish),
+  elu: written(32, 'elu'),
+  softplus: written(60, 'softplus'),
+  mish: written(40, 'mish'),
   abs: of(1, (e, x) => e.abs(x)),
   neg: of(1, (e, x) => e.neg(x)),
   sqrt: of(1, (e, x) => e.sqrt(x)),
   reciprocal: of(1, (e, x) => e.div(e.f32(1), x)),
-  log: of(34, functions.log),
+  log: written(34, 'log'),
   square: of(1, (e, x) => e.mul(x, x)),
-  rsqrt: of(2, (e, x) => e.div(e.f32(1), e.sqrt(x))),
-  erf: of(50, functions.erf),
+  rsqrt: written(2, 'rsqrt'),
+  erf: written(50, 'erf'),
   bits_not: of(1, (e, x) => e.op('v128.not', [x])),
-  round_bfloat16: of(9, (e, x) => functions.bfloat16Value(e, functions.bfloat16Bits(e, x))),
-  round_float16: of(30, (e, x) => functions.float16Value(e, functions.float16Bits(e, x))),
+  round_bfloat16: of(9, (e, x) => halves.bfloat16Value(e, halves.bfloat16Bits(e, x))),
+  round_float16: of(30, (e, x) => halves.float16Value(e, halves.float16Bits(e, x))),
   add: both(1, (e, x, y) => e.add(x, y)),
   sub: both(1, (e, x, y) => e.sub(x, y)),
   mul: both(1, (e, x, y) => e.mul(x, y)),

@@ -66,14 +66,8 @@ export class Floats extends Values {
     return this.level.relaxed ? this.op('f32x4.relaxed_madd', [a, b, c]) : this.add(this.mul(a, b), c)
   }
 
-  /** c - a b, rounded twice: the kernels' compiler joins no operations by itself. */
-  minusProduct(c: Value, a: Value, b: Value): Value {
-    return this.sub(c, this.mul(a, b))
-  }
-
-  /** c[0] + y c[1] + y^2 c[2] + ... for y = x unit, where unit is a power of two */
-  polynomial(x: Local, c: readonly number[], unit = 1): Value {
-    const scaled = c.map((v, i) => Math.fround(v) * unit ** i)
-    return scaled.slice(0, -1).reduceRight((sum: Value, v) => this.multiplyAdd(sum, x, this.f32(v)), this.f32(scaled.at(-1)!))
+  /** c[0] + x c[1] + x^2 c[2] + ... */
+  polynomial(x: Local, c: readonly number[]): Value {
+    return c.slice(0, -1).reduceRight((sum: Value, v) => this.multiplyAdd(sum, x, this.f32(v)), this.f32(c.at(-1)!))
   }
 }

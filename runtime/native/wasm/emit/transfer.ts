@@ -1,5 +1,5 @@
 import type { Floats } from './floats.js'
-import { bfloat16Bits, bfloat16Value, float16Bits, float16Value } from './functions.js'
+import { bfloat16Bits, bfloat16Value, float16Bits, float16Value } from './half-floats.js'
 import type { ElementType } from './step-graph.js'
 import type { Local, Value } from './values.js'
 

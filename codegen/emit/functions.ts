@@ -87,17 +87,17 @@ function inlineOperand(operand: Operand, type: string, scalar: string): string {
   return scalar === 'float' ? `${type}(${floatLiteral(operand.value)})` : `${type}(${scalar}(${operand.value}))`
 }
 
-/** Numbers in front of those of WORDS: of a step of a graph. */
+/** Numbers in front of those of the table: of a step of a graph. */
 const PARAMETERS = ['alpha', 'beta']
 /** What changes no bit. */
 const NOTHING: readonly Op[] = ['rounded', 'bits', 'from_bits']
 
 /**
  * Steps as four numbers: the operation and three operands. An operand from 0 on is a value: x, then each step's. Below, -1 is alpha, -2 beta, and
- * -3 - i word i. A series has its place among the coefficients and their count behind its operand, and a shift has its distance there.
+ * -3 - i number i, whose bits count. A series has its place among the coefficients and their count behind its operand, and a shift has its distance there.
  */
 class Tables {
-  private readonly words: number[] = []
+  private readonly numbers: number[] = []
   private readonly series: number[] = []
   private readonly functions: { readonly name: string; readonly steps: readonly (readonly number[])[] }[]
 
@@ -111,11 +111,10 @@ class Tables {
       const rows = steps.map(([op, ...operands]) => `    {Op::${OPS[op!]!}, ${operands.join(', ')}},\n`)
       return `constexpr Step ${name}_steps[] = {\n${rows.join('')}};\nconstexpr Function ${name} = {${name}_steps, ${steps.length}};\n`
     })
-    const words = this.words.map((word) => `0x${word.toString(16)}`)
     return (
       `#pragma once\n\n#include <stdint.h>\n\nnamespace ptlite {\nnamespace steps {\n\nenum class Op : uint8_t {\n${ops.join('')}};\n\n` +
       `struct Step {\n  Op op;\n  int16_t a, b, c;\n};\n\nstruct Function {\n  const Step* steps;\n  int count;\n};\n\n` +
-      `constexpr uint32_t words[] = {${words.join(', ')}};\nconstexpr float series[] = {${this.series.map(floatLiteral).join(', ')}};\n\n` +
+      `constexpr float numbers[] = {${this.numbers.map(floatLiteral).join(', ')}};\nconstexpr float series[] = {${this.series.map(floatLiteral).join(', ')}};\n\n` +
       `${functions.join('')}\n}  // namespace steps\n}  // namespace ptlite\n`
     )
   }
@@ -125,8 +124,8 @@ class Tables {
     const functions = this.functions.map(({ name, steps }) => `  ${name}: [${steps.map((step) => step.join(', ')).join(', ')}],\n`)
     return (
       `export const OPS = [${ops.join(', ')}] as const\n` +
-      `export const WORDS: readonly number[] = [${this.words.join(', ')}]\n` +
-      `export const SERIES: readonly number[] = [${this.series.join(', ')}]\n` +
+      `export const NUMBERS: readonly number[] = [${this.numbers.map(shortest).join(', ')}]\n` +
+      `export const SERIES: readonly number[] = [${this.series.map(shortest).join(', ')}]\n` +
       `export const FUNCTIONS = {\n${functions.join('')}} satisfies Record<string, readonly number[]>\n`
     )
   }
@@ -151,9 +150,9 @@ class Tables {
   private place(operand: Operand, places: readonly number[], isInt: boolean): number {
     if (operand.kind === 'value') return places[operand.index]!
     if (operand.kind === 'parameter') return -1 - PARAMETERS.indexOf(operand.name)
-    const word = isInt ? operand.value : new Uint32Array(Float32Array.of(operand.value).buffer)[0]!
-    const known = this.words.indexOf(word)
-    return -1 - PARAMETERS.length - (known < 0 ? this.words.push(word) - 1 : known)
+    const number = isInt ? new Float32Array(Int32Array.of(operand.value).buffer)[0]! : Math.fround(operand.value)
+    const known = this.numbers.findIndex((other) => Object.is(other, number))
+    return -1 - PARAMETERS.length - (known < 0 ? this.numbers.push(number) - 1 : known)
   }
 
   private seriesAt(coefficients: readonly number[]): number {
@@ -162,4 +161,10 @@ class Tables {
     }
     return this.series.push(...coefficients) - coefficients.length
   }
+}
+
+/** The shortest text of a number that gives the same float32. */
+function shortest(x: number): string {
+  const digits = [1, 2, 3, 4, 5, 6, 7, 8].find((count) => Math.fround(Number(x.toPrecision(count))) === x)
+  return String(Number(x.toPrecision(digits ?? 9)))
 }

@@ -1,5 +1,6 @@
 #include "jit/algorithms.h"
 
+#include "jit/functions.h"
 #include "support/gelu_pieces.h"
 #include "vec/generated/coefficients.h"
 

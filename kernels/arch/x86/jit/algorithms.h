@@ -3,7 +3,6 @@
 
 #include "frames/jit.h"
 #include "jit/emitter.h"
-#include "vec/generated/function_steps.h"
 
 namespace ptlite {
 namespace jit {
@@ -28,9 +27,6 @@ struct Algorithm {
   // x = f(x, y); y stays; null for unary ones
   void (*binary)(Emitter& e, const Xbyak::Xmm& x, const Xbyak::Xmm& y);
 };
-
-// A function of codegen/functions.yaml: to = f(x). Where they are two registers, x stays.
-void apply(Emitter& e, const steps::Function& f, const Xbyak::Xmm& to, const Xbyak::Xmm& x, const Parameters& p);
 
 constexpr int32_t kAlgorithms = JitAlgorithm_bits_and_not + 1;
 // nullptr for a number that is none.

@@ -1,4 +1,4 @@
-#include "jit/algorithms.h"
+#include "jit/functions.h"
 
 #include <string.h>
 
@@ -85,8 +85,7 @@ class Walk {
   bool dies(const In& in) const { return !in.is_number() && last_[in.value] == i_; }
 
   uint32_t word(const In& in) const {
-    if (in.value < -2) return steps::words[-3 - in.value];
-    const float number = in.value == -1 ? p_.alpha : p_.beta;
+    const float number = in.value == -1 ? p_.alpha : in.value == -2 ? p_.beta : steps::numbers[-3 - in.value];
     uint32_t bits;
     memcpy(&bits, &number, sizeof bits);
     return bits;

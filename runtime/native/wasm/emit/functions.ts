@@ -1,4 +1,4 @@
-import { FUNCTIONS, OPS, SERIES, WORDS } from '../../generated/functions.js'
+import { FUNCTIONS, NUMBERS, OPS, SERIES } from '../../generated/functions.js'
 import type { Floats } from './floats.js'
 import type { Local, Value } from './values.js'
 
@@ -60,13 +60,9 @@ export function functionOf(e: Floats, name: FunctionName, x: Local, alpha = 0, b
     if (i % 4 > 0 && operand > 0) reads.set(operand, (reads.get(operand) ?? 0) + 1)
   })
   const values: Value[] = [x]
-  const parameters = [alpha, beta]
+  const numbers = [alpha, beta, ...NUMBERS]
   const whole = new Map<number, Local>()
-  const of = (operand: number): Value => {
-    if (operand >= 0) return values[operand]!
-    const parameter = parameters[-1 - operand]
-    return parameter === undefined ? e.bits(WORDS[-3 - operand]!) : e.f32(parameter)
-  }
+  const of = (operand: number): Value => (operand < 0 ? e.f32(numbers[-1 - operand]!) : values[operand]!)
   const step = (op: Op, a: number, b: number, c: number): Value => {
     switch (op) {
       case 'series':
@@ -77,7 +73,7 @@ export function functionOf(e: Floats, name: FunctionName, x: Local, alpha = 0, b
         return scaleBy(e, of(a), n)
       }
       case 'select':
-        return WORDS[-3 - c] === 0 ? e.and(of(a), of(b)) : e.select(of(a), of(b), of(c))
+        return numbers[-1 - c] === 0 ? e.and(of(a), of(b)) : e.select(of(a), of(b), of(c))
       case 'shift_left':
         return e.shiftLeft(of(a), b)
       case 'shift_right':

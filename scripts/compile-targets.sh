@@ -94,7 +94,7 @@ fi
 sources() {
   find kernels -name '*.cpp' -not -path 'kernels/arch/*' -not -path 'kernels/os/*' -not -path 'kernels/generated/*' -not -path kernels/host/node_api.cpp
   local folders=("kernels/os/$2")
-  [ "$2" = wasi ] || folders+=(kernels/os/posix kernels/os/unix)
+  [ "$2" = wasi ] || folders+=(kernels/os/unix)
   # threads of WebAssembly are instructions of arch/wasm
   find "kernels/arch/$1/isa" kernels/arch/generic/jit "${folders[@]}" -name '*.cpp' -not -path 'kernels/os/wasi/threads/*'
 }

@@ -178,7 +178,7 @@ export function timeLayer(layer: Layer, rounds: number, milliseconds: number): L
   const times = inTurns(
     {
       alone: planOf(() => callOperator(operator, base)),
-      generated: planOf(() => callOperator(`${operator}_post`, [...base, ...steps])),
+      generated: planOf(() => callOperator(operator, [...base, ...steps])),
       separate: planOf(() => {
         const product = callOperator(operator, base) as Tensor
         const activated = callOperator('aten::gelu', [product]) as Tensor

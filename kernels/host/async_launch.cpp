@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "os/wait.h"
+#include "os/threads.h"
 #include "values.h"
 
 namespace ptlite {

@@ -1,6 +1,6 @@
 #include "custom_library.h"
 
-#include "os/libraries.h"
+#include "os/files.h"
 #include "values.h"
 
 namespace ptlite {

@@ -1,4 +1,4 @@
-// Open files, by their descriptor in the program that loads the library.
+// Open files, by their descriptor in the program that loads the library, and shared libraries that are opened at run time.
 #pragma once
 
 #include <stddef.h>
@@ -15,5 +15,11 @@ void* map_file(int descriptor, size_t bytes);
 
 /// Why the last of these failed, as errno.
 int file_error();
+
+/// nullptr where the system does not open it; `library_error` says why.
+void* open_library(const char* path);
+/// The address of a name in a library; nullptr where it has none.
+void* find_symbol(void* library, const char* name);
+const char* library_error();
 
 }  // namespace ptlite

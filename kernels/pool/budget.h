@@ -6,8 +6,8 @@
 
 #include <atomic>
 
-#include "os/clock.h"
 #include "os/jump.h"
+#include "os/machine.h"
 
 namespace ptlite {
 

@@ -4,7 +4,6 @@
 
 #include "memory/scratch.h"
 #include "os/threads.h"
-#include "os/wait.h"
 #include "primitives/cycles.h"
 #include "primitives/shared_code.h"
 #include "ptlite_abi.h"

@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "frames/elementwise.h"
+#include "ops/elementwise/activation_functions.h"
 #include "ops/elementwise/elementwise.h"
-#include "ops/elementwise/logistic.h"
 #include "vec/arctangent.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include "dispatch/kernel.h"
 #include "pool/pool.h"
 #include "primitives/math.h"
-#include "primitives/widen.h"
+#include "primitives/int8.h"
 #include "vec/half.h"
 #include "vec/vec.h"
 

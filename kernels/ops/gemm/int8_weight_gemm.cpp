@@ -8,7 +8,7 @@
 #include "pool/pool.h"
 #include "vec/half.h"
 #include "vec/vec.h"
-#include "primitives/widen.h"
+#include "primitives/int8.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "ops/quantized/requantize.h"
 #include "pool/pool.h"
 #include "vec/vec.h"
-#include "primitives/widen.h"
+#include "primitives/int8.h"
 
 namespace {
 

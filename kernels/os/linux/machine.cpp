@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "dispatch/processor.h"
@@ -77,5 +79,16 @@ const CacheSizes& cache_sizes() {
   once.run(look_up);
   return sizes;
 }
+
+uint64_t processor_features(uint32_t vector) { return getauxval(vector); }
+
+#if defined(__x86_64__)
+// 8 KiB for each thread that uses them
+bool request_tiles() {
+  constexpr long arch_req_xcomp_perm = 0x1023;
+  constexpr long tile_data = 18;
+  return syscall(SYS_arch_prctl, arch_req_xcomp_perm, tile_data) == 0;
+}
+#endif
 
 }  // namespace ptlite

@@ -1,9 +1,12 @@
 #include "os/threads.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/lock.h"
@@ -40,6 +43,16 @@ void after_forks(void (*task)()) {
 bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
 
 void yield() { sched_yield(); }
+
+bool sleep_while(std::atomic<uint32_t>& word, uint32_t expected, int64_t most) {
+  const timespec time = {static_cast<time_t>(most / 1000000000), static_cast<long>(most % 1000000000)};
+  const timespec* const limit = most < 0 ? nullptr : &time;
+  return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0) == 0 || errno != ETIMEDOUT;
+}
+
+void wake(std::atomic<uint32_t>& word, int count) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
 
 }  // namespace ptlite
 

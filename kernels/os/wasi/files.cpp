@@ -11,4 +11,10 @@ bool read_file(int, void*, int64_t) { return false; }
 
 int file_error() { return ENOTSUP; }
 
+void* open_library(const char*) { return nullptr; }
+
+void* find_symbol(void*, const char*) { return nullptr; }
+
+const char* library_error() { return "this system does not load libraries at run time"; }
+
 }  // namespace ptlite

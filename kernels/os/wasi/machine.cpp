@@ -1,5 +1,7 @@
 #include "os/machine.h"
 
+#include "os/wasi/imports.h"
+
 namespace ptlite {
 
 // One thread, of whatever machine; nothing is said of its caches.
@@ -9,5 +11,9 @@ const CacheSizes& cache_sizes() {
   static constexpr CacheSizes unknown = {0, 0, 0};
   return unknown;
 }
+
+uint64_t processor_features(uint32_t) { return 0; }
+
+int64_t clock_nanoseconds() { return static_cast<int64_t>(ptlite_clock() * 1e6); }
 
 }  // namespace ptlite

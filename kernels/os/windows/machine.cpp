@@ -43,4 +43,22 @@ const CacheSizes& cache_sizes() {
   return sizes;
 }
 
+uint64_t processor_features(uint32_t) { return 0; }
+
+bool request_tiles() {
+  using Enable = BOOL WINAPI(DWORD64 features);
+  auto* const enable = function_of<Enable>(L"kernel32.dll", "EnableProcessOptionalXStateFeatures");
+  constexpr DWORD64 tile_data = DWORD64{1} << 18;
+  return enable != nullptr && enable(tile_data);
+}
+
+int64_t clock_nanoseconds() {
+  LARGE_INTEGER count, frequency;
+  QueryPerformanceFrequency(&frequency);
+  QueryPerformanceCounter(&count);
+  constexpr int64_t second = 1000000000;
+  // the product of the whole count has too many digits
+  return count.QuadPart / frequency.QuadPart * second + count.QuadPart % frequency.QuadPart * second / frequency.QuadPart;
+}
+
 }  // namespace ptlite

@@ -52,6 +52,31 @@ bool is_main_thread() { return process_ends(); }
 
 void yield() { SwitchToThread(); }
 
+bool sleep_while(std::atomic<uint32_t>& word, uint32_t expected, int64_t most) {
+  const int64_t milliseconds = (most + 999999) / 1000000;
+  const DWORD limit = most < 0 ? INFINITE : milliseconds < INFINITE ? static_cast<DWORD>(milliseconds) : INFINITE - 1;
+  return WaitOnAddress(&word, &expected, sizeof(expected), limit) || GetLastError() != ERROR_TIMEOUT;
+}
+
+void wake(std::atomic<uint32_t>& word, int count) {
+  if (count == 1) WakeByAddressSingle(&word);
+  else WakeByAddressAll(&word);
+}
+
+static_assert(sizeof(SRWLOCK) == sizeof(void*) && sizeof(INIT_ONCE) == sizeof(void*), "each is a word that starts at 0");
+
+void Mutex::lock() { AcquireSRWLockExclusive(reinterpret_cast<SRWLOCK*>(&state_)); }
+
+void Mutex::unlock() { ReleaseSRWLockExclusive(reinterpret_cast<SRWLOCK*>(&state_)); }
+
+void Once::run(void (*task)()) {
+  const auto call = [](INIT_ONCE*, void* given, void**) -> BOOL {
+    reinterpret_cast<void (*)()>(given)();
+    return TRUE;
+  };
+  InitOnceExecuteOnce(reinterpret_cast<INIT_ONCE*>(&state_), call, reinterpret_cast<void*>(task), nullptr);
+}
+
 }  // namespace ptlite
 
 namespace {

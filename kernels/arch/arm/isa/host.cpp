@@ -1,7 +1,7 @@
 // The machine at hand, as the system reports it.
 #include "dispatch/processor.h"
 #include "isa/hwcap.h"
-#include "os/features.h"
+#include "os/machine.h"
 
 namespace ptlite {
 namespace {

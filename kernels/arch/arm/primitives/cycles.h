@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "os/clock.h"
+#include "os/machine.h"
 
 namespace ptlite {
 

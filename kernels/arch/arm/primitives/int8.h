@@ -115,5 +115,17 @@ PTLITE_INLINE Reg second_row(Reg a, Reg b) { return vcombine_s32(vget_high_s32(a
 #endif
 
 }  // namespace int8
+
+// Bytes as 32-bit integers: as many as a vector has lanes.
+PTLITE_INLINE Vec<int32_t> widen(const int8_t* bytes) {
+  int32_t four;
+  memcpy(&four, bytes, sizeof(four));
+  return Vec<int32_t>((Vec<int32_t>::Raw)vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_s32(vdup_n_s32(four))))));
+}
+PTLITE_INLINE Vec<int32_t> widen(const uint8_t* bytes) {
+  uint32_t four;
+  memcpy(&four, bytes, sizeof(four));
+  return Vec<int32_t>((Vec<int32_t>::Raw)vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four))))));
+}
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

@@ -109,5 +109,9 @@ constexpr int kRows = 4;
 constexpr bool kSignedActivations = false;
 
 }  // namespace int8
+
+// Bytes as 32-bit integers: as many as a vector has lanes.
+PTLITE_INLINE Vec<int32_t> widen(const int8_t* bytes) { return Vec<int32_t>::load_from(bytes); }
+PTLITE_INLINE Vec<int32_t> widen(const uint8_t* bytes) { return Vec<int32_t>::load_from(bytes); }
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

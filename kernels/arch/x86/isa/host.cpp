@@ -3,7 +3,7 @@
 
 #include "dispatch/processor.h"
 #include "isa/cpuid.h"
-#include "os/tiles.h"
+#include "os/machine.h"
 
 namespace ptlite {
 

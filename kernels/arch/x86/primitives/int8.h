@@ -145,5 +145,20 @@ struct TileStep {
 #endif
 
 }  // namespace int8
+
+// Bytes as 32-bit integers: as many as a vector has lanes.
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+// As many bytes as a vector has lanes.
+PTLITE_INLINE __m128i load_bytes(const void* bytes) {
+  if constexpr (PTLITE_VEC_BYTES == 64) return _mm_loadu_si128(static_cast<const __m128i*>(bytes));
+  else return _mm_loadl_epi64(static_cast<const __m128i*>(bytes));
+}
+
+PTLITE_INLINE Vec<int32_t> widen(const int8_t* bytes) { return Vec<int32_t>((Vec<int32_t>::Raw)PTLITE_MM(cvtepi8_epi32)(load_bytes(bytes))); }
+PTLITE_INLINE Vec<int32_t> widen(const uint8_t* bytes) { return Vec<int32_t>((Vec<int32_t>::Raw)PTLITE_MM(cvtepu8_epi32)(load_bytes(bytes))); }
+#else
+PTLITE_INLINE Vec<int32_t> widen(const int8_t* bytes) { return Vec<int32_t>::load_from(bytes); }
+PTLITE_INLINE Vec<int32_t> widen(const uint8_t* bytes) { return Vec<int32_t>::load_from(bytes); }
+#endif
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

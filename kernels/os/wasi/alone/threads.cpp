@@ -11,6 +11,13 @@ bool is_main_thread() { return true; }
 
 void yield() {}
 
+// There is one thread: nobody could wake it, so that it does not sleep.
+bool sleep_while(std::atomic<uint32_t>& word, uint32_t expected, int64_t most) {
+  return most < 0 || word.load(std::memory_order_relaxed) != expected;
+}
+
+void wake(std::atomic<uint32_t>&, int) {}
+
 }  // namespace ptlite
 
 // of memory that threads leave behind: the one thread ends with the module

@@ -1,4 +1,4 @@
-import { milliseconds } from '../runtime/clock.js'
+import { milliseconds } from '../runtime/platform.js'
 import { PtliteError } from '../runtime/error.js'
 import { lastSourceLine, type ModelGraph } from '../program/graph-info.js'
 import type { LinkedFunction } from '../program/linked.js'

@@ -1,4 +1,5 @@
-import { hashOf, hashAt } from '../formats/ptlc/hash.js'
+import { hashOf, hashAt } from '../runtime/tensor/hash.js'
+import { fieldsOf } from '../runtime/bytes.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
 import { isZip } from '../formats/containers/zip/magic.js'
 import { readDirectory } from '../formats/containers/zip/directory.js'
@@ -26,8 +27,8 @@ function directoryStart(source: ByteSource): number | null {
   try {
     const entries = readDirectory(source)
     const start = Math.min(...entries.map((entry) => entry.entryOffset))
-    const directory = source.read(start, source.size - start)
-    const isStated = entries.every(({ size, entryOffset }) => size === 0 || directory.readUInt32LE(entryOffset - start + CRC_OFFSET) !== 0)
+    const fields = fieldsOf(source.read(start, source.size - start))
+    const isStated = entries.every(({ size, entryOffset }) => size === 0 || fields.getUint32(entryOffset - start + CRC_OFFSET, true) !== 0)
     return isStated ? start : null
   } catch (error) {
     if (error instanceof PtliteError) return null

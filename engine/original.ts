@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
 import type { CompileMode } from '../compiler/index.js'
 import type { OriginalFile } from '../formats/ptlc/module.js'
 import type { AheadAbout } from '../formats/ptlc/read.js'
@@ -11,7 +9,7 @@ import { PLAN_VERSION } from '../runtime/version.js'
 import type { Engine } from './engine.js'
 import type { InterpretingEngine } from './interpreting-engine.js'
 import type { Original } from './plan-engine.js'
-import { differenceOf, quickDifferenceOf } from './replaced.js'
+import { differenceOf, pathBeside, quickDifferenceOf } from './replaced.js'
 
 /** Why plans of a file cannot be used here; null where they can. */
 export function incompatibility({ library, level, kernels }: Pick<AheadAbout, 'library' | 'level' | 'kernels'>): string | null {
@@ -48,11 +46,9 @@ export function originalBeside(
   about: OriginalFile,
   load: (path: string, mode: CompileMode) => InterpretingEngine,
 ): OriginalBeside {
-  const path = source.path === undefined ? undefined : join(dirname(source.path), basename(about.original))
+  const path = pathBeside(source.path, about.original)
   const open = (mode: CompileMode): InterpretingEngine => {
-    if (path === undefined || !existsSync(path)) {
-      throw new PtliteError('INVALID_ARGUMENT', path === undefined ? 'bytes have no folder to find it in' : `there is no ${path}`)
-    }
+    if (path === undefined) throw new PtliteError('INVALID_ARGUMENT', 'bytes have no folder to find it in')
     const fault = differenceOf(path, about)
     if (fault !== null) throw new PtliteError('INVALID_ARGUMENT', fault)
     return load(path, mode)

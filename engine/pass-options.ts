@@ -1,5 +1,6 @@
 import type { PassOptions } from '../compiler/index.js'
 import { check } from '../runtime/error.js'
+import { env } from '../runtime/platform.js'
 import type { LoadOptions } from './options.js'
 
 const VARIABLE = 'PTLITE_WINOGRAD'
@@ -12,7 +13,7 @@ export function passOptions({ winograd = winogradByDefault() }: LoadOptions): Pa
 
 /** What the environment says; by default it is on. Throws INVALID_ARGUMENT where it says neither. */
 function winogradByDefault(): boolean {
-  const text = process.env[VARIABLE] ?? ''
+  const text = env[VARIABLE] ?? ''
   check(['', '0', '1'].includes(text), () => `${VARIABLE}: expected 0 or 1, found ${JSON.stringify(text)}`)
   return text !== '0'
 }

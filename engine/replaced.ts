@@ -1,13 +1,20 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
 import type { OriginalFile } from '../formats/ptlc/module.js'
 import { PtliteError } from '../runtime/error.js'
 import { openSource } from '../formats/containers/bytes.js'
 import { fingerprintOf } from './fingerprint.js'
 import * as features from '../runtime/features.js'
 
+/** Where the file of a name lies beside another; undefined where that is none on disk. */
+export function pathBeside(path: string | undefined, name: string): string | undefined {
+  return path === undefined ? undefined : join(dirname(path), basename(name))
+}
+
 /** How a file differs from the model that plans were made from, all of which is read; null where it does not. */
 export function differenceOf(path: string, { originalBytes, sha256: expected }: OriginalFile): string | null {
+  if (!existsSync(path)) return `there is no ${path}`
   if (!features.interpreter) return null
   let found: string
   try {

@@ -42,7 +42,7 @@ function fieldAt(source: ByteSource, at: number): { number: number; value: bigin
 }
 
 /** undefined where the bytes end in the middle of it. */
-function varint(bytes: Buffer, at: number): { value: bigint; end: number } | undefined {
+function varint(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
   let value = 0n
   for (let i = at; i < Math.min(bytes.length, at + 10); i++) {
     value |= BigInt(bytes[i]! & 0x7f) << BigInt(7 * (i - at))

@@ -1,4 +1,6 @@
 import { damaged, unsupported } from '../program/file-error.js'
+import { fieldsOf } from '../runtime/bytes.js'
+import { latin1TextOf } from '../runtime/encoding.js'
 import type { PtliteError } from '../runtime/error.js'
 import type { OpenedFile } from './containers/opened-file.js'
 import type { ZipArchive } from './containers/zip/archive.js'
@@ -54,7 +56,7 @@ export function recognize(file: OpenedFile, expected: string): PtliteError | und
   if (zip !== null) return recognizeZip(zip, path)
   if (source.size === 0) return damaged(expected + 'an empty file: the export, copy or download that wrote it did not finish')
   const begin = source.read(0, Math.min(LOOKED_AT, source.size))
-  const text = begin.toString('latin1')
+  const text = latin1TextOf(begin)
   const known = BEGINNINGS.find((one) => text.startsWith(one.text, one.at))
   if (known !== undefined) return unsupported(`this is ${known.is}: ${known.advice}`)
   return recognizeText(text, expected) ?? recognizePickle(file, text, path) ?? recognizeNumbers(file, begin)
@@ -89,8 +91,8 @@ function recognizePickle({ source }: OpenedFile, text: string, path: string): Pt
 }
 
 /** A pickle of torch.save: of weights, or of a module of the user's with weights in it. */
-function pickled(pickle: Buffer, path: string): PtliteError {
-  const text = pickle.toString('latin1')
+function pickled(pickle: Uint8Array, path: string): PtliteError {
+  const text = latin1TextOf(pickle)
   // GLOBAL, and what protocol 4 has in its place
   const globals = [...text.matchAll(/c([A-Za-z_][\w.]*)\n([A-Za-z_]\w*)\n|\x8c.([A-Za-z_][\w.]*)\x94\x8c.([A-Za-z_]\w*)\x94\x93/g)]
   const classes = globals.map(([, module, name, other, otherName]) => [module ?? other!, name ?? otherName!] as const)
@@ -116,9 +118,9 @@ function quoted(path: string): string {
 }
 
 /** Files that begin with numbers. */
-function recognizeNumbers({ source }: OpenedFile, begin: Buffer): PtliteError | undefined {
+function recognizeNumbers({ source }: OpenedFile, begin: Uint8Array): PtliteError | undefined {
   if (begin.length > 8 && begin[8] === 0x7b) {
-    const length = begin.readBigUInt64LE(0)
+    const length = fieldsOf(begin).getBigUint64(0, true)
     if (length >= 2n && length <= BigInt(source.size - 8))
       return unsupported(
         "this is a safetensors file, which holds weights and no program: build the module in Python, net.load_state_dict(safetensors.torch.load_file(PATH)), then torch.jit.script(net.eval()).save('model.pt')".replace(

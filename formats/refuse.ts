@@ -39,6 +39,8 @@ function programs(formats: readonly Named[]): string {
   return `${names.slice(0, -1).join(', ')} or ${names.at(-1)!}`
 }
 
-function described(head: Buffer): string {
-  return head.length === 0 ? 'an empty file' : `a file that begins with ${head.toString('hex')}`
+function described(head: Uint8Array): string {
+  return head.length === 0
+    ? 'an empty file'
+    : `a file that begins with ${[...head].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

@@ -1,3 +1,4 @@
+import { pid } from '../runtime/platform.js'
 import { boolean, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
 
 /** One operator or kernel call, in microseconds of `performance.now()` times 1000. */
@@ -50,7 +51,7 @@ export class Profiler {
       ph: 'X',
       ts: start,
       dur: duration,
-      pid: process.pid,
+      pid,
       tid: 0,
       ...(work === undefined ? {} : { args: { ...work, ...(label === undefined ? {} : { label }) } }),
     }))

@@ -1,4 +1,4 @@
-import { milliseconds } from './clock.js'
+import { milliseconds } from './platform.js'
 import { type Limited, limitError } from './limits.js'
 
 /*

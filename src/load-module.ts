@@ -1,7 +1,7 @@
-import { types } from 'node:util'
 import { models } from '../engine/lazy.js'
 import type { LoadOptions } from '../engine/options.js'
 import type { Openable } from '../formats/containers/bytes.js'
+import { isArrayBuffer, isUint8Array } from '../runtime/intrinsics.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
@@ -55,7 +55,7 @@ export async function loadOpen(source: Openable, options: LoadOptions, signal?: 
 
 /** Paths or bytes. */
 function listOfSources(value: unknown): string | null {
-  const isSource = (item: unknown): boolean => typeof item === 'string' || types.isUint8Array(item) || types.isArrayBuffer(item)
+  const isSource = (item: unknown): boolean => typeof item === 'string' || isUint8Array(item) || isArrayBuffer(item)
   return Array.isArray(value) && value.every(isSource) ? null : 'a list of paths or bytes'
 }
 

@@ -1,7 +1,5 @@
-import { constants } from 'node:buffer'
-import { fileURLToPath } from 'node:url'
-import { types } from 'node:util'
 import { PtliteError } from '../runtime/error.js'
+import { isArrayBuffer } from '../runtime/intrinsics.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
 import { untilAborted } from './signal.js'
@@ -15,20 +13,22 @@ export type ModelSource =
 
 type Content = string | Uint8Array | ArrayBuffer
 
+/** Of a stream, all of which has to be in memory, twice for a moment. */
+const MAX_BYTES = 2 ** 33
+
 /**
- * The path or the bytes of a source that is neither yet. Throws INVALID_ARGUMENT for URLs of other schemes and for what is no source, and
+ * The bytes of a source that has to be waited for. Throws INVALID_ARGUMENT for what is no source, and
  * INVALID_FILE with its cause where it cannot be read. Rejects with the signal's reason once that is aborted.
  */
-export async function contentOf(source: Exclude<ModelSource, Content>, signal?: AbortSignal): Promise<Content> {
+export async function contentOf(source: Exclude<ModelSource, Content | URL>, signal?: AbortSignal): Promise<Content> {
   signal?.throwIfAborted()
   const content = reading(() => readerOf(source))()
   return await (signal === undefined ? content : untilAborted(content, signal))
 }
 
 /** Looks at a source, and gives what reads it. */
-function readerOf(source: Exclude<ModelSource, Content>): () => Content | Promise<Content> {
+function readerOf(source: Exclude<ModelSource, Content | URL>): () => Content | Promise<Content> {
   if (typeof source !== 'object' || (source as unknown) === null) throw notASource(source)
-  if (source instanceof URL) return () => pathOf(source)
   if ('arrayBuffer' in source && typeof source.arrayBuffer === 'function') {
     checkAnswer(source)
     return () => read(async () => bufferFrom(await source.arrayBuffer()))
@@ -44,21 +44,8 @@ export function checkAnswer(source: object): void {
 }
 
 function bufferFrom(found: unknown): ArrayBuffer {
-  if (types.isArrayBuffer(found)) return found
+  if (isArrayBuffer(found)) return found
   throw new PtliteError('INVALID_ARGUMENT', `arrayBuffer() of the model gave ${kindOf(found)}`)
-}
-
-function pathOf(url: URL): string {
-  if (url.protocol !== 'file:')
-    throw new PtliteError(
-      'INVALID_ARGUMENT',
-      `expected a file: URL, found ${url.protocol}; pass \`await fetch(url)\` for a model on a server`,
-    )
-  try {
-    return fileURLToPath(url)
-  } catch (cause) {
-    throw new PtliteError('INVALID_ARGUMENT', `the URL of the model: ${(cause as Error).message}`, { cause })
-  }
 }
 
 /** What `content` gives. Throws INVALID_FILE with its cause for errors of others. */
@@ -81,7 +68,13 @@ async function collected(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array
     checkLength(length)
     parts.push(part)
   }
-  return Buffer.concat(parts, length)
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
 
 export function checkChunk(part: unknown): asserts part is Uint8Array {
@@ -89,7 +82,7 @@ export function checkChunk(part: unknown): asserts part is Uint8Array {
 }
 
 export function checkLength(length: number): void {
-  if (length > constants.MAX_LENGTH) throw new PtliteError('INVALID_FILE', `the stream is longer than ${constants.MAX_LENGTH} bytes`)
+  if (length > MAX_BYTES) throw new PtliteError('INVALID_FILE', `the stream is longer than ${MAX_BYTES} bytes; pass the path of a file`)
 }
 
 function notASource(found: unknown): PtliteError {

@@ -1,7 +1,9 @@
-import { createRequire } from 'node:module'
+import { areEqual } from '../../runtime/bytes.js'
+import { utf8 } from '../../runtime/encoding.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { readTensor, writeTensor } from '../../runtime/tensor/data.js'
+import { hashOf } from '../../runtime/tensor/hash.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { empty, type Quant, Tensor } from '../../runtime/tensor/tensor.js'
@@ -105,11 +107,12 @@ export class SharedConstants {
 
 /** Of what was made of such names in its turn the names would double with every step. */
 const LONGEST_NAME = 256
+/** Of a longer one, in front of its length and hash. */
+const SHOWN = 32
 
 function shortened(key: string): string {
   if (key.length <= LONGEST_NAME) return key
-  const { createHash } = createRequire(import.meta.url)('node:crypto') as typeof import('node:crypto')
-  return createHash('sha256').update(key).digest('base64')
+  return `${key.slice(0, SHOWN)} ${key.length} ${hashOf(utf8(key))}`
 }
 
 /** None yet. */
@@ -149,7 +152,11 @@ function tensorOfNumbers(data: Float32Array, shape: readonly number[]): Tensor {
 }
 
 function sameBits(a: Float32Array, b: Float32Array): boolean {
-  return Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(Buffer.from(b.buffer, b.byteOffset, b.byteLength))
+  return areEqual(wordsOf(a), wordsOf(b))
+}
+
+function wordsOf({ buffer, byteOffset, length }: Float32Array): Int32Array {
+  return new Int32Array(buffer, byteOffset, length)
 }
 
 function storagesOf(value: Value): Storage[] {

@@ -1,4 +1,4 @@
-import { milliseconds } from '../../runtime/clock.js'
+import { milliseconds } from '../../runtime/platform.js'
 import { PtliteError } from '../../runtime/error.js'
 import { endsCall } from '../../runtime/limits.js'
 import type { LinkedFunction } from '../../program/linked.js'

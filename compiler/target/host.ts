@@ -2,6 +2,7 @@ import { countBlocks } from '../../runtime/operators/cpu/support/sparse-weight.j
 import { cacheSizes } from '../../runtime/native/caches.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
+import { arch } from '../../runtime/platform.js'
 import { BLOCK } from '../../runtime/shapes/blocks.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
@@ -23,7 +24,7 @@ const PACKING: Readonly<Record<FilterForm, string>> = {
  */
 function sparseProducts(): boolean {
   const { state } = kernels.jit_info()
-  return state === kernels.JitState.ready || (state === kernels.JitState.no_instructions && process.arch !== 'x64')
+  return state === kernels.JitState.ready || (state === kernels.JitState.no_instructions && arch !== 'x64')
 }
 
 /** This machine with the library that is loaded, at the level in use. */
@@ -31,7 +32,7 @@ export function hostTarget(): Target {
   return {
     blockWidth: BLOCK,
     caches: cacheSizes(),
-    costs: process.arch === 'x64' ? CASCADE_LAKE : costsOfLanes(cpu.vectorLength(DType.float32)),
+    costs: arch === 'x64' ? CASCADE_LAKE : costsOfLanes(cpu.vectorLength(DType.float32)),
     capabilities: { blocks: true, winograd: true, sparse: sparseProducts() },
     packFilter: (filter, form, groups) => callOnce(PACKING[form], form === 'grouped' ? [filter, groups] : [filter])[0] as Tensor,
     packImage: (image) => callOnce('ptlite::to_blocked', [image])[0] as Tensor,

@@ -281,7 +281,7 @@ export class BackgroundInterpreter {
   }
 }
 
-/** null in pages, which have no such thread (web/stand-ins/background.ts). */
+/** null in pages, which have no such thread (web/stand-ins/absent.ts). */
 export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter | null {
   return new BackgroundInterpreter(script, passes)
 }

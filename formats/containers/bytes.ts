@@ -1,12 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from 'node:fs'
-import { types } from 'node:util'
 import { PtliteError } from '../../runtime/error.js'
+import { isArrayBuffer, isSharedArrayBuffer, isUint8Array } from '../../runtime/intrinsics.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { damaged } from '../../program/file-error.js'
-import { heldBytes } from './held-bytes.js'
-import { mapFile, type Mapping } from './map-file.js'
+import { heldBytes, type Mapping, openFile } from './model-memory.js'
 
 const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
 
@@ -20,9 +18,9 @@ export type ByteReader = Pick<ByteSource, 'size' | 'read' | 'peek' | 'storageAt'
 
 const PEEKED_BYTES = 512
 
-/** Bytes, and their numbers: a DataView reads them faster than a Buffer's methods do before these are compiled. */
+/** Bytes, and their numbers. */
 interface Peeked {
-  readonly bytes: Buffer
+  readonly bytes: Uint8Array
   readonly fields: DataView
   /** Where the first of them stands in the file. */
   readonly start: number
@@ -41,54 +39,26 @@ export type Openable = string | Uint8Array | ArrayBuffer | ByteSource
 export function openSource(file: Openable, map = true): ByteSource {
   if (file instanceof ByteSource) return file
   // not instanceof: the buffer may come from another realm
-  if (types.isArrayBuffer(file)) return sourceIn(Buffer.from(file))
-  if (types.isUint8Array(file)) return sourceIn(bufferOf(file))
+  if (isArrayBuffer(file)) return sourceIn(new Uint8Array(file))
+  // what others write while it is read is not what was checked
+  if (isUint8Array(file)) return sourceIn(isSharedArrayBuffer(file.buffer) ? Uint8Array.from(file) : file)
   if (typeof file !== 'string') throw new PtliteError('INVALID_ARGUMENT', `expected a path or bytes, found ${kindOf(file)}`)
-  let descriptor: number | undefined
   try {
-    // a FIFO would have it wait for a writer
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
-    return sourceOf(file, descriptor, map)
+    const { memory, change } = openFile(file, map)
+    if (!(memory instanceof Uint8Array)) watch(memory)
+    return new ByteSource(file, memory, file, change)
   } catch (cause) {
     const { message } = cause as Error
     if (cause instanceof PtliteError && cause.code !== 'INVALID_FILE') throw cause
     throw new PtliteError('INVALID_FILE', `cannot read the model ${file.replaceAll('\0', '\\0')}: ${message}`, { cause })
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 
 /** Bytes in memory that goes with the source. */
-function sourceIn(bytes: Buffer): ByteSource {
+function sourceIn(bytes: Uint8Array): ByteSource {
   const memory = heldBytes(bytes)
   if (!(memory instanceof Uint8Array)) watch(memory)
   return new ByteSource('the model', memory)
-}
-
-function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  const bytes = Buffer.from(buffer, byteOffset, length)
-  // what others write while it is read is not what was checked
-  return types.isSharedArrayBuffer(buffer) ? Buffer.from(bytes) : bytes
-}
-
-function sourceOf(file: string, descriptor: number, map: boolean): ByteSource {
-  const stats = fstatSync(descriptor)
-  const { size } = stats
-  if (!stats.isFile()) throw damaged('not a file')
-  if (size === 0) return new ByteSource(file, Buffer.alloc(0), file)
-  const memory = mapFile(descriptor, size, !map)
-  if (memory instanceof Uint8Array) return new ByteSource(file, memory, file)
-  watch(memory)
-  return new ByteSource(file, memory, file, map ? stats : undefined)
-}
-
-/** undefined where nothing is there that can be looked at. */
-function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path)
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -103,11 +73,11 @@ export class ByteSource {
   constructor(
     /** How messages name the file. */
     readonly label: string,
-    private memory: Buffer | Mapping | undefined,
+    private memory: Uint8Array | Mapping | undefined,
     /** Of a file on disk. */
     readonly path?: string,
-    /** Of one that is mapped, as it was opened. */
-    private readonly stats?: Stats,
+    /** Of one that is mapped: what has become of it, null where nothing has. */
+    private readonly change?: () => string | null,
   ) {
     this.size = memory instanceof Uint8Array ? memory.length : memory!.size
   }
@@ -118,15 +88,15 @@ export class ByteSource {
   }
 
   /** The first bytes, which tell what a file is. */
-  get head(): Buffer {
+  get head(): Uint8Array {
     return this.read(0, Math.min(8, this.size))
   }
 
   /** Bytes for JavaScript to look at; not to be written to. Throws INVALID_FILE where they are outside of the file. */
-  read(offset: number, length: number): Buffer {
+  read(offset: number, length: number): Uint8Array {
     const memory = this.reach(offset, length)
     if (memory instanceof Uint8Array) return memory.subarray(offset, offset + length)
-    const bytes = Buffer.allocUnsafeSlow(length)
+    const bytes = new Uint8Array(length)
     if (length > 0) kernels.mem_read({ address: memory.address + offset, bytes: length }, bytes)
     return bytes
   }
@@ -154,16 +124,11 @@ export class ByteSource {
    * the process (SIGBUS). One that was replaced or removed is still there for those who have it open. `often`: at most once in a second.
    */
   checkUnchanged(often = false): void {
-    const { path, stats } = this
-    if (stats === undefined || this.memory === undefined) return
+    if (this.change === undefined || this.memory === undefined) return
     const time = Date.now()
     if (often && time - this.looked < LOOK_AGAIN) return
-    const now = statsOf(path!)
-    const isOther = now === undefined || now.ino !== stats.ino || now.dev !== stats.dev
-    if (!isOther && (now.size !== stats.size || now.mtimeMs !== stats.mtimeMs))
-      throw damaged(
-        `${path!}: the file was changed while it was in use (${stats.size} bytes then, ${now.size} now); load it again. Replace model files by a rename, or load with { map: false }`,
-      )
+    const change = this.change()
+    if (change !== null) throw damaged(`${this.label}: ${change}`)
     this.looked = time
   }
 
@@ -177,7 +142,7 @@ export class ByteSource {
   }
 
   /** The memory, where it has these bytes. */
-  private reach(offset: number, length: number): Buffer | Mapping {
+  private reach(offset: number, length: number): Uint8Array | Mapping {
     const { label, size, memory } = this
     if (memory === undefined) throw new PtliteError('DISPOSED', `${label}: the file was closed`)
     if (!(offset >= 0 && length >= 0 && offset + length <= size))

@@ -26,7 +26,7 @@ export class FilePart {
   }
 
   /** Bytes for JavaScript to look at; not to be written to. Throws INVALID_FILE where they are outside of the part. */
-  read(offset: number, length: number): Buffer {
+  read(offset: number, length: number): Uint8Array {
     this.need(offset, length)
     return this.source.read(this.start + offset, length)
   }

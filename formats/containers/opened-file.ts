@@ -1,3 +1,4 @@
+import { latin1TextOf } from '../../runtime/encoding.js'
 import type { ByteSource } from './bytes.js'
 import { ZipArchive } from './zip/archive.js'
 import { isZip } from './zip/magic.js'
@@ -13,7 +14,7 @@ export class OpenedFile {
     /** Checksums of tensors in a zip are checked, too. */
     private readonly verify = false,
   ) {
-    this.head = source.head.toString('latin1')
+    this.head = latin1TextOf(source.head)
   }
 
   /** The archive that it is, whose directory is read once; null for files that are no zip. Throws INVALID_FILE where the directory is damaged. */

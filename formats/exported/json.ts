@@ -1,3 +1,4 @@
+import { latin1TextOf, strictTextOf, textOf } from '../../runtime/encoding.js'
 import { pace } from '../../runtime/pace.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import { damaged } from '../../program/file-error.js'
@@ -16,6 +17,7 @@ const MAX_DEPTH = 200
 const NONE: ReadonlySet<string> = new Set()
 
 const QUOTE = 0x22
+const ZERO = 0x30
 const COMMA = 0x2c
 const COLON = 0x3a
 const BACKSLASH = 0x5c
@@ -34,7 +36,7 @@ export class JsonReader {
   private deferred = NONE
 
   constructor(
-    private readonly bytes: Buffer,
+    private readonly bytes: Uint8Array,
     private readonly budget: ValueBudget,
   ) {}
 
@@ -143,9 +145,9 @@ export class JsonReader {
     const isPlain = this.endOfText()
     const end = this.pos++
     this.budget.spendBytes(end - start)
-    if (isPlain) return this.bytes.toString('latin1', start, end)
+    if (isPlain) return textOf(this.bytes.subarray(start, end))
     try {
-      return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(this.bytes.subarray(start - 1, end + 1))) as string
+      return JSON.parse(strictTextOf(this.bytes.subarray(start - 1, end + 1)) ?? '') as string
     } catch {
       throw damaged(`a text is no UTF-8, or has an unknown escape (offset ${start})`)
     }
@@ -169,7 +171,7 @@ export class JsonReader {
   }
 
   private word<T>(text: string, value: T): T {
-    if (this.bytes.toString('latin1', this.pos, this.pos + text.length) !== text) this.fail('a value')
+    if (latin1TextOf(this.bytes.subarray(this.pos, this.pos + text.length)) !== text) this.fail('a value')
     this.pos += text.length
     return value
   }
@@ -178,8 +180,16 @@ export class JsonReader {
     const { bytes } = this
     const start = this.pos
     let end = start
+    // most are short and of digits alone
+    let short = 0
+    while (isDigit(bytes[end])) short = 10 * short + bytes[end++]! - ZERO
+    const isShort = end > start && end - start < 16 && (bytes[start] !== ZERO || end === start + 1)
+    if (isShort && NUMBER_CHARACTERS[bytes[end]!] !== 1) {
+      this.pos = end
+      return short
+    }
     while (end < bytes.length && NUMBER_CHARACTERS[bytes[end]!] === 1) end++
-    const text = bytes.toString('latin1', start, end)
+    const text = latin1TextOf(bytes.subarray(start, end))
     if (text.length > 400 || !/^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(text)) this.fail('a value')
     this.pos = end
     const value = Number(text)
@@ -238,6 +248,10 @@ export class JsonReader {
   private fail(expected: string): never {
     throw damaged(`the JSON text is damaged at offset ${this.pos}: expected ${expected}`)
   }
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte < ZERO + 10
 }
 
 function charactersOf(text: string): Uint8Array {

@@ -1,3 +1,4 @@
+import { utf8 } from '../../runtime/encoding.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
 import { type Json, JsonReader } from './json.js'
@@ -37,7 +38,7 @@ export function readTree(text: string, fields: TupleFields, budget: ValueBudget)
 }
 
 function jsonOf(text: string, budget: ValueBudget): Json {
-  return new JsonReader(Buffer.from(text), budget).document()
+  return new JsonReader(utf8(text), budget).document()
 }
 
 function readNode(json: Json | undefined, fields: TupleFields, budget: ValueBudget, depth: number): Tree {

@@ -18,7 +18,7 @@ const OPERATORS = 10
 const PARTS: ReadonlySet<string> = new Set(['graph_module'])
 
 /** Reads the JSON of a program. Throws UNSUPPORTED_FILE for another version of the schema, INVALID_FILE for what is not in order. */
-export function readProgram(text: Buffer, budget: ValueBudget): { program: ExportedProgram; operatorVersion: number } {
+export function readProgram(text: Uint8Array, budget: ValueBudget): { program: ExportedProgram; operatorVersion: number } {
   const reader = new JsonReader(text, budget)
   const fields = objectOf(reader.document(PARTS), 'a program')
   checkSchema(fields)

@@ -11,12 +11,12 @@ const WANTED: ReadonlySet<string> = new Set(['stack_trace'])
 /** A program, and its text again, which is kept as long as there is memory to spare. */
 export interface TracedProgram {
   readonly program: CompiledProgram
-  readonly read: () => Buffer
+  readonly read: () => Uint8Array
 }
 
 /** Python's stack traces of the nodes of programs, by function, which the file's texts have. They are read when an error needs one. */
 export class NodeTraces implements DebugInfo {
-  private readonly texts = new WeakMap<TracedProgram, WeakRef<Buffer>>()
+  private readonly texts = new WeakMap<TracedProgram, WeakRef<Uint8Array>>()
 
   constructor(
     private readonly programs: ReadonlyMap<string, TracedProgram>,

@@ -1,3 +1,4 @@
+import { latin1TextOf } from '../../runtime/encoding.js'
 import type { ByteSource } from '../containers/bytes.js'
 import { FilePart } from '../containers/file-part.js'
 import { FlatReader, type FlatTable } from '../containers/flatbuffer/reader.js'
@@ -17,7 +18,7 @@ export interface OpenedProgram {
 /** The program of a file: a `.pte`, or one that is bundled with test cases. */
 export function openBundle(source: ByteSource, budget: ValueBudget): OpenedProgram {
   const file = FilePart.whole(source)
-  if (source.head.toString('latin1', 4, 8) !== BUNDLE) return { file, program: file, suites: [] }
+  if (latin1TextOf(source.head.subarray(4, 8)) !== BUNDLE) return { file, program: file, suites: [] }
   const root = new FlatReader(file, undefined, budget, true).root()
   const { start, length } = root.vector(Field.bundle.program, 1)
   return { file, program: file.part(start, length), suites: root.tables(Field.bundle.suites) }

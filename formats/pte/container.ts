@@ -1,3 +1,5 @@
+import { fieldsOf } from '../../runtime/bytes.js'
+import { latin1TextOf } from '../../runtime/encoding.js'
 import { damaged } from '../../program/file-error.js'
 import type { FilePart } from '../containers/file-part.js'
 import { FlatReader, type FlatTable } from '../containers/flatbuffer/reader.js'
@@ -46,15 +48,15 @@ export class SegmentedFile {
 
 /** 0 where there is no such header. */
 function headerLength(file: FilePart, header: { magic: string; at: number; least: number }): number {
-  if (file.size < header.at + 8 || file.read(header.at, 4).toString('latin1') !== header.magic) return 0
-  const length = file.read(header.at + 4, 4).readUInt32LE(0)
+  if (file.size < header.at + 8 || latin1TextOf(file.read(header.at, 4)) !== header.magic) return 0
+  const length = fieldsOf(file.read(header.at + 4, 4)).getUint32(0, true)
   if (length < header.least || header.at + length > file.size)
     throw damaged(`its header says that it is ${length} bytes long; expected ${header.least} at least`)
   return length
 }
 
 function number64(file: FilePart, at: number): number {
-  const value = file.read(at, 8).readBigUInt64LE(0)
+  const value = fieldsOf(file.read(at, 8)).getBigUint64(0, true)
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw damaged(`its header has the offset or size ${value}`)
   return Number(value)
 }

@@ -11,9 +11,9 @@ import { ValueBudget } from '../containers/value-budget.js'
 /** The debug records of an archive. */
 export interface DebugRecords {
   /** callstack_debug_map.pkl */
-  readonly callStacks: Buffer
+  readonly callStacks: Uint8Array
   /** The .debug_pkl records below code/. */
-  readonly ranges: readonly Buffer[]
+  readonly ranges: readonly Uint8Array[]
   /** Of the file, for what its values may take. */
   readonly bytes: number
 }
@@ -42,7 +42,7 @@ const MAX_CALLS = 100
 const MAX_CHARACTERS = 1 << 23
 
 /** Handles per function of a `mobile_debug_handles.pkl`: (version, (name, (('function_debug_handles', (list,)),)), ...) */
-export function debugHandlesOf(bytes: Buffer, budget?: ValueBudget): Map<string, Int32Array> {
+export function debugHandlesOf(bytes: Uint8Array, budget?: ValueBudget): Map<string, Int32Array> {
   const [, ...functions] = tupleOf(unpickle(bytes, LISTS_ONLY, budget))
   return new Map(
     functions.map((item) => {
@@ -109,7 +109,7 @@ export class PickledDebugInfo implements DebugInfo {
 }
 
 /** (handle, source range tag, node name, inlined call stack) each */
-function originsOf(bytes: Buffer, budget: ValueBudget): Map<number, Origin> {
+function originsOf(bytes: Uint8Array, budget: ValueBudget): Map<number, Origin> {
   const origins = new Map<number, Origin>()
   for (const item of tupleOf(unpickle(bytes, LISTS_ONLY, budget))) {
     const [handle, rangeTag, , stack = null] = tupleOf(item, 4)

@@ -1,4 +1,6 @@
 import { guarded, unsupported } from '../../program/file-error.js'
+import { concatenated, fieldsOf } from '../../runtime/bytes.js'
+import { utf8 } from '../../runtime/encoding.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { isPerChannel, type Quant, Tensor } from '../../runtime/tensor/tensor.js'
@@ -53,9 +55,9 @@ export class Pickler {
     this.op(Op.TUPLE)
   }
 
-  finish(): Buffer {
+  finish(): Uint8Array {
     this.op(Op.STOP)
-    return Buffer.concat(this.parts)
+    return concatenated(this.parts)
   }
 
   value(value: Value): void {
@@ -95,46 +97,46 @@ export class Pickler {
 
   private memo(short: number, long: number, number: number): void {
     if (number < 256) return this.op(short, number)
-    const bytes = Buffer.alloc(5, long)
-    bytes.writeUInt32LE(number, 1)
-    this.parts.push(bytes)
+    this.number(long, 4, (operand) => operand.setUint32(0, number, true))
   }
 
   private op(...codes: number[]): void {
     this.parts.push(Uint8Array.from(codes))
   }
 
+  /** An opcode and what `write` writes into the bytes behind it. */
+  private number(code: number, bytes: number, write: (operand: DataView) => void): void {
+    const part = new Uint8Array(1 + bytes)
+    part[0] = code
+    write(fieldsOf(part.subarray(1)))
+    this.parts.push(part)
+  }
+
   private int(value: number | bigint): void {
     if (value >= 0 && value < 256) this.op(Op.BININT1, Number(value))
     else if (value >= 0 && value < 65536) this.op(Op.BININT2, Number(value) & 255, Number(value) >> 8)
-    else if (value >= -(2 ** 31) && value < 2 ** 31) {
-      const bytes = Buffer.alloc(5, Op.BININT)
-      bytes.writeInt32LE(Number(value), 1)
-      this.parts.push(bytes)
-    } else {
-      const bytes = Buffer.alloc(10, Op.LONG1)
-      bytes[1] = 8
-      bytes.writeBigInt64LE(BigInt(value), 2)
-      this.parts.push(bytes)
+    else if (value >= -(2 ** 31) && value < 2 ** 31) this.number(Op.BININT, 4, (operand) => operand.setInt32(0, Number(value), true))
+    else {
+      this.number(Op.LONG1, 9, (operand) => {
+        operand.setUint8(0, 8)
+        operand.setBigInt64(1, BigInt(value), true)
+      })
     }
   }
 
   private float(value: number): void {
-    const bytes = Buffer.alloc(9, Op.BINFLOAT)
-    bytes.writeDoubleBE(value, 1)
-    this.parts.push(bytes)
+    this.number(Op.BINFLOAT, 8, (operand) => operand.setFloat64(0, value))
   }
 
   private text(value: string): void {
-    const content = Buffer.from(value)
-    const head = Buffer.alloc(5, Op.BINUNICODE)
-    head.writeUInt32LE(content.length, 1)
-    this.parts.push(head, content)
+    const content = utf8(value)
+    this.number(Op.BINUNICODE, 4, (operand) => operand.setUint32(0, content.length, true))
+    this.parts.push(content)
   }
 
   private global(module: string, name: string): void {
     this.op(Op.GLOBAL)
-    this.parts.push(Buffer.from(`${module}\n${name}\n`))
+    this.parts.push(utf8(`${module}\n${name}\n`))
   }
 
   private tuple(items: readonly Value[]): void {

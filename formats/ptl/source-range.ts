@@ -1,3 +1,4 @@
+import { textOf as decoded, utf8 } from '../../runtime/encoding.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { pace } from '../../runtime/pace.js'
 import { damaged, unexpected, integerOf, textOf, tupleOf } from '../../program/file-error.js'
@@ -35,9 +36,9 @@ export class SourceRange {
     this.length = text.length
     pace(8 * text.length)
     if (text.trim() === '') return []
-    const bytes = Buffer.from(text)
-    const start = bytes.toString('utf8', 0, this.start).length
-    const end = bytes.toString('utf8', 0, this.end).length
+    const bytes = utf8(text)
+    const start = decoded(bytes.subarray(0, this.start)).length
+    const end = decoded(bytes.subarray(0, this.end)).length
     const lines = text.replace(/\n$/, '').split('\n')
     const first = Math.min(lineAt(text, start), lines.length - 1)
     const last = Math.min(Math.max(first, lineAt(text, end - 1)), lines.length - 1)
@@ -68,14 +69,14 @@ function lineAt(text: string, offset: number): number {
 }
 
 /** The ranges of all `.debug_pkl` records by tag. */
-export function sourceRangesOf(records: readonly Buffer[], budget?: ValueBudget): Map<number, SourceRange> {
+export function sourceRangesOf(records: readonly Uint8Array[], budget?: ValueBudget): Map<number, SourceRange> {
   const ranges = new Map<number, SourceRange>()
   for (const record of records) readRecord(record, ranges, budget)
   return ranges
 }
 
 /** ('FORMAT_WITH_STRING_TABLE', texts, ranges), or in older files just ranges with the texts in them. */
-function readRecord(record: Buffer, ranges: Map<number, SourceRange>, budget: ValueBudget | undefined): void {
+function readRecord(record: Uint8Array, ranges: Map<number, SourceRange>, budget: ValueBudget | undefined): void {
   const root = tupleOf(unpickle(record, LISTS_ONLY, budget))
   const tabled = root.length === 3 && root[0] === STRING_TABLE
   const texts = tabled ? tupleOf(root[1]).map(textOf) : []

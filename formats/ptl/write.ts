@@ -2,6 +2,7 @@ import type { FunctionCode, FunctionSchema } from '../../program/code.js'
 import { guarded } from '../../program/file-error.js'
 import type { Program } from '../../program/program.js'
 import { OPCODE_NAMES } from '../../program/opcodes.js'
+import { utf8 } from '../../runtime/encoding.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type Record, writeZip } from '../containers/zip/writer.js'
 import { bytesOf, type ObjectStates } from '../writing/program-writer.js'
@@ -25,7 +26,7 @@ export function writePtl(program: Program, states: ObjectStates): Uint8Array {
     ...pickled('data.pkl', 'data', (pickler) => guarded('the module', () => pickler.value(program.root))),
     ...pickled('bytecode.pkl', 'constants', (pickler) => writeFunctions(program.functions, pickler)),
     ...[...program.extraFiles].map(([name, content]) => ({ name: `extra/${name}`, content })),
-    { name: 'version', content: Buffer.from(`${program.operatorVersion}\n`) },
+    { name: 'version', content: utf8(`${program.operatorVersion}\n`) },
   ]
   return writeZip(records.map(({ name, content }) => ({ name: `${TOP}/${name}`, content })))
 }

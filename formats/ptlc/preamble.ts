@@ -1,3 +1,4 @@
+import { latin1, latin1TextOf } from '../../runtime/encoding.js'
 import { PLAN_MAGIC } from './magic.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 
@@ -7,25 +8,22 @@ export const PREAMBLE_BYTES = 64
 /** Constants begin at multiples of this. */
 export const DATA_ALIGNMENT = 64
 
-/** XXH64 of some bytes. */
-export type Hash = bigint
-
 /** What stands before the header: where header and data lie, and their checksums. Little endian. */
 export interface Preamble {
   readonly headerBytes: number
   readonly dataStart: number
   readonly dataBytes: number
-  readonly headerHash: Hash
-  readonly dataHash: Hash
+  readonly headerHash: bigint
+  readonly dataHash: bigint
 }
 
 const AT = { version: 8, headerBytes: 16, dataStart: 24, dataBytes: 32, headerHash: 40, dataHash: 48, ownHash: 56 } as const
 
 /** `hash` is that of the bytes before the last field. */
-export function writePreamble(preamble: Preamble, hash: (bytes: Uint8Array) => Hash): Uint8Array {
+export function writePreamble(preamble: Preamble, hash: (bytes: Uint8Array) => bigint): Uint8Array {
   const bytes = new Uint8Array(PREAMBLE_BYTES)
   const view = new DataView(bytes.buffer)
-  bytes.set(Buffer.from(PLAN_MAGIC, 'latin1'))
+  bytes.set(latin1(PLAN_MAGIC))
   view.setUint32(AT.version, FORMAT_VERSION, true)
   for (const field of ['headerBytes', 'dataStart', 'dataBytes'] as const) view.setBigUint64(AT[field], BigInt(preamble[field]), true)
   view.setBigUint64(AT.headerHash, preamble.headerHash, true)
@@ -35,9 +33,8 @@ export function writePreamble(preamble: Preamble, hash: (bytes: Uint8Array) => H
 }
 
 /** Checks everything but the hashes of header and data. `fileBytes` is the size of the file. Throws PtliteError naming `label`. */
-export function readPreamble(bytes: Uint8Array, fileBytes: number, label: string, hash: (bytes: Uint8Array) => Hash): Preamble {
-  if (bytes.length < PREAMBLE_BYTES || Buffer.from(bytes.subarray(0, 8)).toString('latin1') !== PLAN_MAGIC)
-    throw damaged(`${label}: not a whole .ptlc file`)
+export function readPreamble(bytes: Uint8Array, fileBytes: number, label: string, hash: (bytes: Uint8Array) => bigint): Preamble {
+  if (bytes.length < PREAMBLE_BYTES || latin1TextOf(bytes.subarray(0, 8)) !== PLAN_MAGIC) throw damaged(`${label}: not a whole .ptlc file`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const version = view.getUint32(AT.version, true)
   if (version !== FORMAT_VERSION) {

@@ -4,7 +4,7 @@ import { FlatReader, type FlatTable } from '../containers/flatbuffer/reader.js'
 import { withLevels } from '../../runtime/native/level-limit.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { numberAt, numbersOf, ValueDecoder } from './decode.js'
-import { hashAt, hashOf } from './hash.js'
+import { hashAt, hashOf } from '../../runtime/tensor/hash.js'
 import { type AheadArgument, type AheadKernel, type AheadMethod, type AheadModule, type AheadWeights, WEIGHT_NAMES } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
 import { type PlanSummary, readPlan, readSummary } from './read-plan.js'
@@ -29,7 +29,7 @@ export function read(source: ByteSource): AheadHeader {
   return guarded(source.label, () => {
     const preamble = readPreamble(source.read(0, Math.min(PREAMBLE_BYTES, source.size)), source.size, source.label, hashOf)
     // a copy, which nobody can change while it is read
-    const header = Buffer.from(source.read(PREAMBLE_BYTES, preamble.headerBytes))
+    const header = Uint8Array.from(source.read(PREAMBLE_BYTES, preamble.headerBytes))
     if (hashOf(header) !== preamble.headerHash) throw damaged(`${source.label}: the checksum of its header is wrong; the file is damaged`)
     const root = new FlatReader(new ByteSource(source.label, header)).root()
     return { source, preamble, root, about: readAbout(root) }

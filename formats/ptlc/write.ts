@@ -1,5 +1,6 @@
 import type { Offset } from 'flatbuffers'
 import type { MissingOperator } from '../../program/missing.js'
+import { areEqual, concatenated } from '../../runtime/bytes.js'
 import { PtliteError } from '../../runtime/error.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
@@ -9,7 +10,7 @@ import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedFrame } from '../../compiler/capture/captured.js'
 import { Encoder, type TensorEntry } from './encode.js'
-import { hashOf } from './hash.js'
+import { hashOf } from '../../runtime/tensor/hash.js'
 import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, writePreamble } from './preamble.js'
 import { CONSTANT_ROW, Field, TARGET_KINDS } from './schema.js'
@@ -68,7 +69,7 @@ class DataSection {
     const bytes = content.length
     const key = `${bytes} ${hashOf(content)}`
     const alike = this.byHash.get(key) ?? []
-    const equal = alike.find((number) => Buffer.compare(this.contents[number]!, content) === 0)
+    const equal = alike.find((number) => areEqual(this.contents[number]!, content))
     if (equal !== undefined) return equal
     const number = this.contents.length
     this.contents.push(content)
@@ -262,14 +263,4 @@ function framesOf(frames: readonly CapturedFrame[]): Uint8Array {
       return clean
     }),
   )
-}
-
-function concatenated(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }

@@ -1,3 +1,4 @@
+import { latin1TextOf } from '../../runtime/encoding.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 import type { ZipArchive } from '../containers/zip/archive.js'
@@ -9,7 +10,7 @@ const ALIGNMENT = 8
 
 /** A short record that is text. */
 export function shortText(zip: ZipArchive, record: string): string {
-  return zip.contentOf(record).toString('latin1', 0, 40).trim()
+  return latin1TextOf(zip.contentOf(record).subarray(0, 40)).trim()
 }
 
 /** Throws UNSUPPORTED_FILE where the bytes of storages are in another order than this processor's. */

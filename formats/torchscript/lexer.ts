@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { strictTextOf, utf8 } from '../../runtime/encoding.js'
 import { pace } from '../../runtime/pace.js'
 import { Complex, Float, toInt } from '../../runtime/tensor/scalar.js'
 import type { Value } from '../../runtime/tensor/value.js'
@@ -226,7 +226,7 @@ export function stringValue(source: SourceFile, start: number, end: number): str
   const text = source.text.slice(start + 1, end - 1)
   if (!text.includes('\\')) return text
   // what escapes stand for is shorter than they are
-  const bytes = Buffer.from(text)
+  const bytes = utf8(text)
   pace(bytes.length)
   let length = 0
   for (let at = 0; at < bytes.length;) {
@@ -248,9 +248,9 @@ export function stringValue(source: SourceFile, start: number, end: number): str
       at += (next === 'x' ? 1 : 0) + digits.length
     }
   }
-  const value = bytes.subarray(0, length)
-  if (!isUtf8(value)) throw source.wrong(start, 'a text that is not UTF-8')
-  return value.toString()
+  const value = strictTextOf(bytes.subarray(0, length))
+  if (value === undefined) throw source.wrong(start, 'a text that is not UTF-8')
+  return value
 }
 
 function digitsAt(bytes: Uint8Array, at: number, most: number, base: number): string {

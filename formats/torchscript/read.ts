@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { strictTextOf } from '../../runtime/encoding.js'
 import { pace } from '../../runtime/pace.js'
 import type { FunctionCode } from '../../program/code.js'
 import { damaged, guarded, tupleOf, unexpected } from '../../program/file-error.js'
@@ -67,13 +67,14 @@ function sourceReader(zip: ZipArchive): (path: string) => SourceFile | undefined
     if (!zip.holds(record)) return undefined
     const bytes = zip.contentOf(record)
     pace(bytes.length)
-    if ((left -= bytes.length) < 0 || !isUtf8(bytes)) throw damaged(`${record} is no text, or too long`)
-    return new SourceFile(record, bytes.toString())
+    const text = (left -= bytes.length) < 0 ? undefined : strictTextOf(bytes)
+    if (text === undefined) throw damaged(`${record} is no text, or too long`)
+    return new SourceFile(record, text)
   }
 }
 
 /** The class of the module, and those of all objects in it: a look at its pickle that makes nothing. */
-function classesOf(pickle: Buffer, budget: ValueBudget): { root: string; classes: string[] } {
+function classesOf(pickle: Uint8Array, budget: ValueBudget): { root: string; classes: string[] } {
   const classes = new Set<string>()
   const root = unpickle(
     pickle,

@@ -26,8 +26,8 @@ export interface WriteOptions {
 export type ProgramWriter = (program: Program, states: ObjectStates, options?: WriteOptions) => Uint8Array
 
 /** A copy of what a storage holds. */
-export function bytesOf({ address, byteLength: bytes }: Storage): Buffer {
-  const content = Buffer.alloc(bytes)
+export function bytesOf({ address, byteLength: bytes }: Storage): Uint8Array {
+  const content = new Uint8Array(bytes)
   if (bytes > 0) kernels.mem_read({ address, bytes }, content)
   return content
 }

@@ -1,5 +1,5 @@
-import { types } from 'node:util'
 import { PtliteError } from '../../runtime/error.js'
+import { isArrayBuffer } from '../../runtime/intrinsics.js'
 import { reading } from '../../runtime/tensor/check-arguments.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
@@ -32,7 +32,7 @@ interface Format {
 export function readWav(bytes: Uint8Array | ArrayBuffer): Sound {
   return reading(() => {
     if (bytes instanceof Uint8Array) return soundOf(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-    if (types.isArrayBuffer(bytes)) return soundOf(new DataView(bytes))
+    if (isArrayBuffer(bytes)) return soundOf(new DataView(bytes))
     throw new PtliteError('INVALID_ARGUMENT', `expected the bytes of a WAV file, a Uint8Array or an ArrayBuffer, found ${kindOf(bytes)}`)
   })
 }

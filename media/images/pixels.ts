@@ -1,6 +1,7 @@
 import { check, PtliteError } from '../../runtime/error.js'
 import { kindOf, numberText } from '../../runtime/tensor/kind-of.js'
-import { arrayName, lengthOf, steady } from '../../runtime/tensor/storage.js'
+import { arrayName, lengthOf } from '../../runtime/intrinsics.js'
+import { steady } from '../../runtime/tensor/storage.js'
 
 /**
  * Interleaved bytes, row by row from the top: an `ImageData` of a canvas, or what a decoder gives. `channels` is 1 (grey), 2 (grey, alpha), 3 (RGB)

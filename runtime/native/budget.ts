@@ -1,4 +1,4 @@
-import { milliseconds } from '../clock.js'
+import { milliseconds } from '../platform.js'
 import { PtliteError } from '../error.js'
 import { DEFAULT_ELEMENTS, type Limited, limitError, type Limits, nanosecondsOf } from '../limits.js'
 import { enterPace } from '../pace.js'

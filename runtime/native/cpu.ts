@@ -1,6 +1,7 @@
 import { type CpuFacts, type CpuLevel, cpuLines, levelName, namesOfLevels, type OsSupport, osSupport } from './cpu-levels.js'
 import { describeLevels, highestLevel } from './cpu-description.js'
 import { detectCpu, hostDump, parseDump } from './cpu-dump.js'
+import { env } from '../platform.js'
 import * as kernels from './generated/kernels.js'
 
 /** What kernels go by beside the levels. */
@@ -86,7 +87,7 @@ export const cpu = {
   report(): CpuReport {
     const { levels_in_use, xcr0 } = kernels.cpu_info()
     const { levelsOfCpu } = detectCpu(parseDump(hostDump()))
-    const capability = process.env.ATEN_CPU_CAPABILITY ?? ''
+    const capability = env.ATEN_CPU_CAPABILITY ?? ''
     return report({ features: cpu.features(), xcr0, levelsOfCpu, levelsInUse: levels_in_use, capability })
   },
 

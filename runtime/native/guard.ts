@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { env } from '../platform.js'
 import * as kernels from './generated/kernels.js'
 import type { Block } from './held-blocks.js'
 
@@ -12,7 +13,7 @@ const abandoned = /* @__PURE__ */ new FinalizationRegistry<number>((address) => 
 let isChecked = false
 
 function check(): void {
-  const setting = process.env.PTLITE_GUARD!
+  const setting = env.PTLITE_GUARD!
   if (!SETTING.test(setting))
     throw new PtliteError(
       'INVALID_ARGUMENT',

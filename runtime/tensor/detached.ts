@@ -1,10 +1,9 @@
-import { types } from 'node:util'
 import { PtliteError } from '../error.js'
 import { reading } from './check-arguments.js'
 import { arrayTypeOf, readTensor, type TypedArray } from './data.js'
 import { DType, type DTypeName, dtypeFromName, itemSize } from './dtype.js'
 import { type Quant, Tensor } from './tensor.js'
-import { byteLengthOf } from './storage.js'
+import { byteLengthOf, isArrayBuffer } from '../intrinsics.js'
 
 /** A tensor as plain data: `structuredClone` and `postMessage` take it, and its buffer in the list of what they transfer. */
 export interface DetachedTensor {
@@ -32,7 +31,7 @@ export function attach(detached: DetachedTensor): Tensor {
   return reading(() => {
     // not instanceof: it may come from another realm
     const { dtype, shape, buffer, quant } = (detached as Partial<DetachedTensor> | null) ?? {}
-    if (typeof detached !== 'object' || !types.isArrayBuffer(buffer) || dtype === undefined || shape === undefined)
+    if (typeof detached !== 'object' || !isArrayBuffer(buffer) || dtype === undefined || shape === undefined)
       throw new PtliteError('INVALID_ARGUMENT', 'expected what tensor.detach() returns: dtype, shape, buffer and quant')
     const type = dtypeFromName(dtype)
     const length = byteLengthOf(viewOn(buffer, DType.uint8))

@@ -10,7 +10,8 @@ import { checkParameters, checkQuant, frozenQuant, type Quant, quantOf } from '.
 import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
 import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, shapeText, sizesOf } from './shape.js'
-import { arrayName, Storage } from './storage.js'
+import { arrayName } from '../intrinsics.js'
+import { Storage } from './storage.js'
 import type { TensorOperations } from './operations.js'
 import type { TensorSummary } from './summary.js'
 

@@ -31,8 +31,6 @@ export interface Sources {
   readonly replaced: Readonly<Record<string, string>>
   /** Modules that are no files of the project, by their names. */
   readonly packages: Readonly<Record<string, string>>
-  /** Adds what a source needs to the text of it. */
-  readonly withGlobals?: (text: string, file: string) => string
 }
 
 /** The file that a module is imported from. */
@@ -113,7 +111,7 @@ function typescript(sources: Sources, target: string): Plugin {
     resolveId: (specifier, importer) => (importer === undefined ? null : resolve(sources, specifier, importer)),
     async transform(code, id) {
       if (!id.endsWith('.ts')) return null
-      const { code: text, map } = await transform(sources.withGlobals?.(code, relative(root, id)) ?? code, {
+      const { code: text, map } = await transform(code, {
         loader: 'ts',
         target,
         sourcefile: id,

@@ -2,8 +2,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import { build, type BuildOptions } from 'esbuild'
-import { withGlobals } from '../../web/bundling/for-browsers.js'
-import { GLOBALS, IN_CHUNKS, NODE_MODULES, REPLACED, WITH_THREADS } from '../../web/bundling/manifest.js'
+import { IN_CHUNKS, PACKAGES, REPLACED, WITH_THREADS } from '../../web/bundling/manifest.js'
 import { CHUNKS, root, writeChunks } from './chunks.js'
 
 const out = process.argv[2] ?? `${root}/dist`
@@ -15,10 +14,9 @@ const { tensors, ...others } = CHUNKS
 const output = await writeChunks({
   sources: {
     replaced: { ...REPLACED, ...WITH_THREADS, ...IN_CHUNKS },
-    packages: { flatbuffers: 'node_modules/flatbuffers/mjs/flatbuffers.js', ...NODE_MODULES },
-    withGlobals: (text, file) => withGlobals(root, text, file),
+    packages: Object.fromEntries(Object.entries(PACKAGES).map(([name, file]) => [name, `node_modules/${name}/${file}`])),
   },
-  entries: { tensors: ['web/index.ts', ...tensors, ...GLOBALS], ...others, cache: ['web/names-ready.ts', 'web/cache/compiled.ts'] },
+  entries: { tensors: ['web/index.ts', ...tensors], ...others, cache: ['web/names-ready.ts', 'web/cache/compiled.ts'] },
   input: { web: 'web/index.ts' },
   target: 'es2022',
   output: { dir: out, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'web/[name].js' },

@@ -7,6 +7,7 @@ import { type Plugin, rollup, type RollupCache } from 'rollup'
 import { minify } from 'terser'
 import type { GeneratedFiles } from '../../codegen/generate.js'
 import { PtliteError } from '../../runtime/error.js'
+import { PACKAGES } from '../../web/bundling/manifest.js'
 import type { Target } from './target.js'
 
 export interface BundleInput {
@@ -87,18 +88,15 @@ function actingModules(root: string): (id: string) => boolean {
 }
 
 /** Finds and reads sources, or the files in their place, and makes JavaScript of them. */
-function sources(root: string, { replaced, modules, withGlobals, language }: Target, files: GeneratedFiles): Plugin {
+function sources(root: string, { replaced, language }: Target, files: GeneratedFiles): Plugin {
   const { resolve } = createRequire(join(root, 'package.json'))
   return {
     name: 'selected sources',
     resolveId(specifier, importer) {
       if (importer === undefined) return specifier
-      if (specifier.startsWith('node:')) {
-        const file = modules(specifier)
-        return file === undefined ? { id: specifier, external: true, moduleSideEffects: false } : join(root, file)
-      }
-      // of its CommonJS files nothing can be left out
-      if (specifier === 'flatbuffers') return join(dirname(resolve('flatbuffers/package.json')), 'mjs/flatbuffers.js')
+      if (specifier.startsWith('node:')) return { id: specifier, external: true, moduleSideEffects: false }
+      const file = PACKAGES[specifier]
+      if (file !== undefined) return join(dirname(resolve(`${specifier}/package.json`)), file)
       const path = resolvePath(dirname(importer), specifier)
       const source = path.replace(/\.js$/, '.ts')
       const found = existsSync(source) ? source : path
@@ -109,7 +107,7 @@ function sources(root: string, { replaced, modules, withGlobals, language }: Tar
       const file = relative(root, path)
       const text = files.get(file) ?? readFileSync(path, 'utf8')
       if (!path.endsWith('.ts')) return text
-      const { code } = await transform(withGlobals(root, text, file), {
+      const { code } = await transform(text, {
         loader: 'ts',
         target: language,
         // fields are made where they are assigned, not declared again

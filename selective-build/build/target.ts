@@ -1,4 +1,3 @@
-import { moduleForBrowsers, withGlobals } from '../../web/bundling/for-browsers.js'
 import { REPLACED } from '../../web/bundling/manifest.js'
 import { buildNative, type NativeInput, type NativeLibrary } from './native.js'
 import { PROCESSOR } from './sources.js'
@@ -18,10 +17,6 @@ export interface Target {
   readonly entry: string
   /** Files with others in their place, relative to the project. */
   readonly replaced: Readonly<Record<string, string | undefined>>
-  /** The file in the place of a module of Node, relative to the project; undefined where the host has the module. */
-  readonly modules: (specifier: string) => string | undefined
-  /** The text of a source file, relative to the project, with what stands for globals of Node. */
-  readonly withGlobals: (root: string, text: string, file: string) => string
   /** Of JavaScript. */
   readonly language: string
   readonly formats: readonly ('esm' | 'cjs')[]
@@ -34,8 +29,6 @@ const NATIVE: Target = {
   library: 'libptlite.so',
   entry: 'src/selected.ts',
   replaced: {},
-  modules: () => undefined,
-  withGlobals: (_root, text) => text,
   language: 'node20',
   formats: ['esm', 'cjs'],
   compile: buildNative,
@@ -47,8 +40,6 @@ const WASM32: Target = {
   library: 'ptlite.wasm',
   entry: 'web/selected.ts',
   replaced: REPLACED,
-  modules: moduleForBrowsers,
-  withGlobals,
   language: 'es2022',
   formats: ['esm'],
   compile: buildWasm,

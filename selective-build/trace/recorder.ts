@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import { PtliteError } from '../../runtime/error.js'
 import { upgraderFor } from '../../program/upgraders.js'
 import { FIRST_WITH_COUNTS } from '../../program/program.js'
@@ -12,6 +9,7 @@ import { entryAt, observeOperators } from '../../runtime/operators/table/registr
 import { partsInUse, resetUsed } from '../../runtime/traced-parts.js'
 import { InstructionCoverage } from './coverage.js'
 import { KernelUses } from './kernel-uses.js'
+import { fileName, hashOf } from './model-file.js'
 import { customClassesOf, hasQuantizedTensor } from './module-values.js'
 import type { KernelUse, OperatorUse, Trace, TracedModel } from './trace.js'
 
@@ -119,7 +117,7 @@ export class Recorder {
     const sum = (count: (f: (typeof functions)[number]) => number): number => functions.reduce((n, f) => n + count(f), 0)
     return {
       file: fileName(module),
-      sha256: hashOf(module.source),
+      sha256: hashOf(module),
       instructions: sum((f) => f.instructions),
       reached: sum((f) => f.reached),
       unreached: functions.flatMap(({ name, gaps }) =>
@@ -153,21 +151,6 @@ export class Recorder {
     for (const { source } of [...this.modules].flatMap(({ functions }) => functions))
       for (const name of structuresIn(source)) features.add(`instruction:${name}`)
     return features
-  }
-}
-
-function fileName(module: ScriptModule): string {
-  return typeof module.source === 'string' ? basename(module.source) : 'a module in memory'
-}
-
-/** null where the file has gone since it was loaded. */
-function hashOf(source: ScriptModule['source']): string | null {
-  try {
-    const bytes =
-      typeof source === 'string' ? readFileSync(source) : 'read' in source ? source.read(0, source.size) : new Uint8Array(source)
-    return createHash('sha256').update(bytes).digest('hex')
-  } catch {
-    return null
   }
 }
 

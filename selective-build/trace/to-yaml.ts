@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path'
+import { pathFrom } from './model-file.js'
 import type { Trace } from './trace.js'
 
 /** In an operator's debug_info: models name it and never came to it. */
@@ -34,7 +34,7 @@ export function traceToYaml(trace: Trace, folder = '.'): string {
 
 /** What debug_info says of models and warnings, one text each; parsed again by readTrace. */
 function debugInfo(trace: Trace, folder: string): string[] {
-  const from = (path: string): string => relative(folder, resolve(path))
+  const from = (path: string): string => pathFrom(folder, path)
   return [
     ...trace.models.map(
       (m) => `model ${JSON.stringify({ file: m.file, sha256: m.sha256, instructions: m.instructions, reached: m.reached })}`,

@@ -109,7 +109,7 @@ function mergeKernels(parts: readonly ReadonlyMap<string, KernelUse>[]): Map<str
 function mergeModels(models: readonly TracedModel[]): TracedModel[] {
   const byFile = new Map<string, TracedModel>()
   for (const model of models) {
-    const key = model.sha256 ?? model.file
+    const key = model.sha256 ?? `${model.file} ${model.instructions}`
     const other = byFile.get(key)
     if (other === undefined || model.reached > other.reached) byFile.set(key, model)
   }

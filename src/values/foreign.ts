@@ -1,5 +1,5 @@
-import { types } from 'node:util'
 import { check, PtliteError } from '../../runtime/error.js'
+import { isMap } from '../../runtime/intrinsics.js'
 import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../../runtime/tensor/public-tensor.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import type { DTypeName } from '../../runtime/tensor/dtype.js'
@@ -26,7 +26,7 @@ export function adoptedTensor(object: object): Tensor | undefined {
 
 /** What is in a tuple of another copy of the library, or in a Map of another realm, and an own one to put it into. undefined for anything else. */
 export function foreignContainer(object: object): { readonly items: readonly unknown[]; shell(): Value } | undefined {
-  if (types.isMap(object)) return { items: [...(object as Map<unknown, unknown>)].flat(), shell: () => new Map() }
+  if (isMap(object)) return { items: [...object].flat(), shell: () => new Map() }
   const [kind, items, fields] = lentBy<LentValue>(object, VALUE) ?? []
   return kind === 'tuple' ? { items: items as unknown[], shell: () => new Tuple([], fields as string[] | undefined) } : undefined
 }

@@ -3,7 +3,7 @@ import { DType, dtypeFromName, dtypeName, type DTypeName, isFloat8, isFloating, 
 import { arrayTypeOf, dtypeOfArray, type TypedArray } from '../../runtime/tensor/data.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { isHalf } from '../../runtime/tensor/half.js'
-import { arrayName, bufferOf, byteLengthOf, lengthOf } from '../../runtime/tensor/storage.js'
+import { arrayName, bufferOf, byteLengthOf, lengthOf } from '../../runtime/intrinsics.js'
 import { numelOf, sameShape, shapeText, sizesOf } from '../../runtime/tensor/shape.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { reading } from '../../runtime/tensor/check-arguments.js'

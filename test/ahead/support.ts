@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { hashOf } from '../../formats/ptlc/hash.js'
+import { hashOf } from '../../runtime/tensor/hash.js'
 import { PREAMBLE_BYTES, readPreamble, writePreamble } from '../../formats/ptlc/preamble.js'
 import { type Output, Tensor, tensor } from '../../src/index.js'
 import { fixturePath, type Golden, inputOf } from '../module/fixtures.js'

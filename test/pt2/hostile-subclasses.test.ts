@@ -11,7 +11,7 @@ const original = readFileSync('test/fixtures/torchao/int8-weight-only.pt2')
 const archive = new ZipArchive(new ByteSource('the model', original))
 
 /** The archive of a weight with another pickle. */
-function weightWith(pickle: Buffer): Buffer {
+function weightWith(pickle: Uint8Array): Uint8Array {
   const weight = archive.archiveIn('data/weights/weight_0')
   return writeZip(
     weight.recordNames().map((name) => ({ name: `archive/${name}`, content: name === 'data.pkl' ? pickle : weight.contentOf(name) })),
@@ -19,7 +19,7 @@ function weightWith(pickle: Buffer): Buffer {
 }
 
 /** The model with another record in the place of its first weight. */
-function modelWith(record: Buffer): Uint8Array {
+function modelWith(record: Uint8Array): Uint8Array {
   return writeZip(
     archive.recordNames().map((name) => ({
       name: `model/${name}`,
@@ -28,7 +28,7 @@ function modelWith(record: Buffer): Uint8Array {
   )
 }
 
-const good = archive.archiveIn('data/weights/weight_0').contentOf('data.pkl')
+const good = Buffer.from(archive.archiveIn('data/weights/weight_0').contentOf('data.pkl'))
 
 /** The pickle with one text in the place of another; lengths of BINUNICODE are mended. */
 function replaced(from: string, to: string): Buffer {

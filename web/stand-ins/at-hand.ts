@@ -1,14 +1,14 @@
 import type { ByteSource } from '../../formats/containers/bytes.js'
 import { PtliteError } from '../../runtime/error.js'
+import { isArrayBuffer, isUint8Array } from '../../runtime/intrinsics.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { filesOfHost } from '../../runtime/native/wasm/locate.js'
 import { models } from '../../engine/lazy.js'
 import { contentOf, type ModelSource, read } from '../../src/sources.js'
-import { types } from '../node/util.js'
-import { chunksOf } from './chunks.js'
-import { receivedSource } from './received-source.js'
-import { receive } from './receive.js'
+import { chunksOf } from '../receiving/chunks.js'
+import { receivedSource } from '../receiving/received-source.js'
+import { receive } from '../receiving/receive.js'
 
 type Found = Uint8Array | ArrayBuffer | ByteSource
 
@@ -23,7 +23,7 @@ export async function atHand(source: ModelSource, signal?: AbortSignal): Promise
 
 async function found(source: ModelSource, signal: AbortSignal | undefined): Promise<Found> {
   if (typeof source === 'string' || source instanceof URL) return foundAt(source, signal)
-  if (types.isUint8Array(source) || types.isArrayBuffer(source)) return source
+  if (isUint8Array(source) || isArrayBuffer(source)) return source
   const chunks = await read(() => Promise.resolve(chunksOf(source)))
   if (chunks === undefined) return (await contentOf(source)) as Uint8Array | ArrayBuffer
   try {

@@ -1,13 +1,13 @@
 import type { LoadOptions } from '../../engine/options.js'
 import { PtliteError } from '../../runtime/error.js'
+import { isArrayBuffer, isUint8Array } from '../../runtime/intrinsics.js'
 import { chosenKernels } from '../../runtime/native/wasm/library.js'
 import type { KernelFile, KernelSource } from '../../runtime/native/wasm/locate.js'
 import { ownSignal } from '../../src/signal.js'
 import { checkLoadOptions } from '../../src/load-module.js'
 import { type ModelSource, read } from '../../src/sources.js'
-import { types } from '../node/util.js'
-import { type Chunks, chunksOf } from '../stand-ins/chunks.js'
-import { absolute } from '../stand-ins/absolute.js'
+import { type Chunks, chunksOf } from '../receiving/chunks.js'
+import { absolute } from '../receiving/absolute.js'
 import { Connection } from './connection.js'
 import type { SentSource } from './messages.js'
 import { WorkerModule } from './worker-module.js'
@@ -30,7 +30,7 @@ export async function loadInWorker(source: ModelSource, options: LoadOptions = {
 
 async function sourceOf(source: ModelSource): Promise<readonly [SentSource, Chunks | undefined]> {
   if (typeof source === 'string' || source instanceof URL) return [{ kind: 'whole', source: absolute(source) }, undefined]
-  if (types.isUint8Array(source) || types.isArrayBuffer(source) || source instanceof Blob) return [{ kind: 'whole', source }, undefined]
+  if (isUint8Array(source) || isArrayBuffer(source) || source instanceof Blob) return [{ kind: 'whole', source }, undefined]
   const chunks = await read(() => Promise.resolve(chunksOf(source)))
   if (chunks !== undefined) return [{ kind: 'pieces', promised: chunks.isPromised ? chunks.announced : 0 }, chunks]
   const isReadable = typeof source === 'object' && (source as unknown) !== null && 'arrayBuffer' in source

@@ -1,3 +1,5 @@
+import { fieldsOf } from '../../../runtime/bytes.js'
+import { textOf } from '../../../runtime/encoding.js'
 import { type Int, toInt } from '../../../runtime/tensor/scalar.js'
 import { pace } from '../../../runtime/pace.js'
 import type { ValueBudget } from '../value-budget.js'
@@ -29,7 +31,7 @@ export interface FlatVector {
  */
 export class FlatReader {
   /** Pages of a file on disk; a single one for bytes in memory. */
-  private readonly pages: (Buffer | undefined)[] = []
+  private readonly pages: (DataView | undefined)[] = []
   private readonly pageBytes: number
   private readonly texts = new Map<number, string>()
   private budget: number
@@ -43,7 +45,7 @@ export class FlatReader {
     readonly sharesVtables = false,
   ) {
     this.pageBytes = source.resident ? Infinity : PAGE_BYTES
-    if (source.resident) this.pages.push(source.read(0, source.size))
+    if (source.resident) this.pages.push(fieldsOf(source.read(0, source.size)))
     this.budget = objects === undefined ? source.size * MAX_GROWTH + (1 << 20) : objects * TABLE_BYTES
   }
 
@@ -84,7 +86,7 @@ export class FlatReader {
     let text = this.texts.get(start)
     if (text === undefined) {
       this.spend(length)
-      text = this.source.read(start, length).toString()
+      text = textOf(this.source.read(start, length))
       this.texts.set(start, text)
     }
     return text
@@ -97,35 +99,35 @@ export class FlatReader {
   }
 
   int8(at: number): number {
-    return this.page(at, 1).readInt8(this.inPage(at))
+    return this.page(at, 1).getInt8(this.inPage(at))
   }
 
   uint8(at: number): number {
-    return this.page(at, 1).readUInt8(this.inPage(at))
+    return this.page(at, 1).getUint8(this.inPage(at))
   }
 
   uint16(at: number): number {
-    return this.page(at, 2).readUInt16LE(this.inPage(at))
+    return this.page(at, 2).getUint16(this.inPage(at), true)
   }
 
   int32(at: number): number {
-    return this.page(at, 4).readInt32LE(this.inPage(at))
+    return this.page(at, 4).getInt32(this.inPage(at), true)
   }
 
   uint32(at: number): number {
-    return this.page(at, 4).readUInt32LE(this.inPage(at))
+    return this.page(at, 4).getUint32(this.inPage(at), true)
   }
 
   int64(at: number): Int {
-    return toInt(this.page(at, 8).readBigInt64LE(this.inPage(at)))
+    return toInt(this.page(at, 8).getBigInt64(this.inPage(at), true))
   }
 
   float32(at: number): number {
-    return this.page(at, 4).readFloatLE(this.inPage(at))
+    return this.page(at, 4).getFloat32(this.inPage(at), true)
   }
 
   float64(at: number): number {
-    return this.page(at, 8).readDoubleLE(this.inPage(at))
+    return this.page(at, 8).getFloat64(this.inPage(at), true)
   }
 
   error(message: string): Error {
@@ -139,11 +141,11 @@ export class FlatReader {
   }
 
   /** The page in which a number of `length` bytes at `at` lies. */
-  private page(at: number, length: number): Buffer {
+  private page(at: number, length: number): DataView {
     this.need(at, length)
     const index = Math.floor(at / this.pageBytes)
     const start = index * PAGE_BYTES
-    return (this.pages[index] ??= this.source.read(start, Math.min(PAGE_BYTES + NUMBER_BYTES, this.source.size - start)))
+    return (this.pages[index] ??= fieldsOf(this.source.read(start, Math.min(PAGE_BYTES + NUMBER_BYTES, this.source.size - start))))
   }
 
   private inPage(at: number): number {

@@ -1,5 +1,6 @@
+import { fieldsOf } from '../../../runtime/bytes.js'
+import { strictTextOf } from '../../../runtime/encoding.js'
 import { Float, toInt } from '../../../runtime/tensor/scalar.js'
-import { isUtf8 } from 'node:buffer'
 import { CustomObject, Tuple, type Value } from '../../../runtime/tensor/value.js'
 import { damaged, dictKeyOf, tupleOf, unexpected } from '../../../program/file-error.js'
 import { PickleGlobal } from './global.js'
@@ -30,13 +31,14 @@ const AT_ONCE = 64
  * Reads one pickle. Only what PyTorch writes is understood: any other opcode, global or nesting is an INVALID_FILE
  * error that names it. Values memoized once and fetched twice are the same object. `budget` is that of the file that the pickle is in.
  */
-export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new ValueBudget(bytes.length)): Value {
+export function unpickle(bytes: Uint8Array, meaning: PickleMeaning, budget = new ValueBudget(bytes.length)): Value {
   const stack: Value[] = []
   /** Where groups begin on it. */
   const marks: number[] = []
   const memo: Value[] = []
   /** Values with other numbers than the next one: an array with gaps could take much more memory than it has values. */
   const elsewhere = new Map<number, Value>()
+  const fields = fieldsOf(bytes)
   let at = 0
   /** Within a tuple of instructions. */
   let inCode = false
@@ -44,17 +46,16 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
 
   /** Where the next bytes stand, which are read by that. */
   const next = (count: number): number => (at += count) - count
-  // not readUInt8, which is JavaScript that takes time to get fast
   const uint8 = (): number => {
     if (at >= bytes.length) throw new RangeError()
     return bytes[at++]!
   }
-  const uint32 = (): number => bytes.readUInt32LE(next(4))
+  const uint32 = (): number => fields.getUint32(next(4), true)
   const text = (length: number): string => {
     const start = next(length)
     if (at > bytes.length) throw new RangeError()
-    const value = bytes.toString('utf8', start, at)
-    if (value.includes('\ufffd') && !isUtf8(bytes.subarray(start, at))) throw damaged(`the text before byte ${at} is not UTF-8`)
+    const value = strictTextOf(bytes.subarray(start, at))
+    if (value === undefined) throw damaged(`the text before byte ${at} is not UTF-8`)
     return value
   }
   const line = (): string => {
@@ -114,15 +115,15 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
     [PickleOp.NONE]: () => null,
     [PickleOp.NEWTRUE]: () => true,
     [PickleOp.NEWFALSE]: () => false,
-    [PickleOp.BININT]: () => bytes.readInt32LE(next(4)),
+    [PickleOp.BININT]: () => fields.getInt32(next(4), true),
     [PickleOp.BININT1]: uint8,
-    [PickleOp.BININT2]: () => bytes.readUInt16LE(next(2)),
+    [PickleOp.BININT2]: () => fields.getUint16(next(2), true),
     [PickleOp.LONG1]: () => {
       const length = uint8()
       if (length !== 8) throw damaged(`expected a long of 8 bytes, found ${length}`)
-      return toInt(bytes.readBigInt64LE(next(8)))
+      return toInt(fields.getBigInt64(next(8), true))
     },
-    [PickleOp.BINFLOAT]: () => new Float(bytes.readDoubleBE(next(8))),
+    [PickleOp.BINFLOAT]: () => new Float(fields.getFloat64(next(8))),
     [PickleOp.BINUNICODE]: () => text(uint32()),
     [PickleOp.EMPTY_TUPLE]: () => new Tuple([]),
     [PickleOp.TUPLE]: () => {

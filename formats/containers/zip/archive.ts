@@ -53,7 +53,7 @@ export class ZipArchive {
   }
 
   /** The whole record, inflated where need be. Its checksum is checked. */
-  contentOf(name: string): Buffer {
+  contentOf(name: string): Uint8Array {
     const { method, compressedSize, size, offset, crc } = this.placeOf(name)
     const bytes = this.source.read(offset, compressedSize)
     const content = method === STORED ? bytes : this.inflated(name, bytes, size)
@@ -61,7 +61,7 @@ export class ZipArchive {
     return content
   }
 
-  private inflated(name: string, bytes: Buffer, size: number): Buffer {
+  private inflated(name: string, bytes: Uint8Array, size: number): Uint8Array {
     if (!this.inflatedNames.has(name)) this.inflatedBytes += size
     this.inflatedNames.add(name)
     if (size > bytes.length * MAX_RATIO + 64 || this.inflatedBytes > MAX_INFLATED)

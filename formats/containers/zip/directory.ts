@@ -1,3 +1,5 @@
+import { fieldsOf } from '../../../runtime/bytes.js'
+import { textOf } from '../../../runtime/encoding.js'
 import type { ByteReader } from '../bytes.js'
 import { damaged } from '../../../program/file-error.js'
 import { ELSEWHERE32 } from './magic.js'
@@ -7,7 +9,7 @@ import { type Place, readZip64End, readZip64Sizes } from './zip64.js'
 export interface ZipEntry {
   readonly name: string
   /** The bytes of the directory, and where in them the name stands. */
-  readonly directory: Buffer
+  readonly directory: Uint8Array
   readonly nameStart: number
   readonly nameEnd: number
   readonly flags: number
@@ -35,8 +37,7 @@ const ELSEWHERE16 = 0xffff
 export function readDirectory(source: ByteReader): ZipEntry[] {
   const { offset, bytes, count } = findDirectory(source)
   const directory = source.read(offset, bytes)
-  // which reads faster than a Buffer's methods do before these are compiled
-  const fields = new DataView(directory.buffer, directory.byteOffset, bytes)
+  const fields = fieldsOf(directory)
   const entries: ZipEntry[] = []
   let at = 0
   while (entries.length < count) {
@@ -50,11 +51,11 @@ export function readDirectory(source: ByteReader): ZipEntry[] {
     let headerOffset = fields.getUint32(at + 42, true)
     if (size === ELSEWHERE32 || compressedSize === ELSEWHERE32 || headerOffset === ELSEWHERE32) {
       const sizes = [size, compressedSize, headerOffset]
-      readZip64Sizes(directory.subarray(nameEnd, extraEnd), sizes)
+      readZip64Sizes(fieldsOf(directory.subarray(nameEnd, extraEnd)), sizes)
       ;[size, compressedSize, headerOffset] = sizes as [number, number, number]
     }
     entries.push({
-      name: directory.toString('utf8', nameStart, nameEnd),
+      name: textOf(directory.subarray(nameStart, nameEnd)),
       directory,
       nameStart,
       nameEnd,
@@ -81,16 +82,16 @@ export function readDirectory(source: ByteReader): ZipEntry[] {
 
 function findDirectory(source: ByteReader): Place {
   const tailOffset = Math.max(source.size - END_BYTES - MAX_COMMENT, 0)
-  const tail = source.read(tailOffset, source.size - tailOffset)
-  let at = tail.length - END_BYTES
-  while (at >= 0 && !(tail.readUInt32LE(at) === END_RECORD && at + END_BYTES + tail.readUInt16LE(at + 20) <= tail.length)) at--
+  const tail = fieldsOf(source.read(tailOffset, source.size - tailOffset))
+  let at = tail.byteLength - END_BYTES
+  while (at >= 0 && !(tail.getUint32(at, true) === END_RECORD && at + END_BYTES + tail.getUint16(at + 20, true) <= tail.byteLength)) at--
   if (at < 0) throw damaged('no end of a zip directory; the file is truncated or not a zip')
-  const found = { count: tail.readUInt16LE(at + 10), bytes: tail.readUInt32LE(at + 12), offset: tail.readUInt32LE(at + 16) }
+  const found = { count: tail.getUint16(at + 10, true), bytes: tail.getUint32(at + 12, true), offset: tail.getUint32(at + 16, true) }
   const elsewhere = found.count === ELSEWHERE16 || found.bytes === ELSEWHERE32 || found.offset === ELSEWHERE32
   const zip64 = elsewhere ? readZip64End(source, tailOffset + at) : null
   const place = zip64 ?? found
-  const parts = [tail.readUInt16LE(at + 4), tail.readUInt16LE(at + 6)]
-  const here = tail.readUInt16LE(at + 8)
+  const parts = [tail.getUint16(at + 4, true), tail.getUint16(at + 6, true)]
+  const here = tail.getUint16(at + 8, true)
   if (parts.some((part) => part !== 0 && part !== ELSEWHERE16) || (here !== found.count && here !== ELSEWHERE16))
     throw damaged('the zip is one of several parts')
   const end = zip64?.endOffset ?? tailOffset + at

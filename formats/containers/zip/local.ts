@@ -1,3 +1,4 @@
+import { areEqual, fieldsOf } from '../../../runtime/bytes.js'
 import type { ByteReader } from '../bytes.js'
 import { damaged } from '../../../program/file-error.js'
 import type { ZipEntry } from './directory.js'
@@ -30,8 +31,7 @@ export function findRecord(source: ByteReader, entry: ZipEntry, name: string): n
     throw damaged(`the record ${name} of ${compressedSize} bytes at ${offset} runs into what follows at ${end}`)
   const isNamed =
     nameLength === nameEnd - nameStart &&
-    // not compare with offsets, of which Deno takes those of one for those of the other
-    directory.subarray(nameStart, nameEnd).equals(bytes.subarray(at + LOCAL_HEADER_BYTES, at + LOCAL_HEADER_BYTES + nameLength))
+    areEqual(directory.subarray(nameStart, nameEnd), bytes.subarray(at + LOCAL_HEADER_BYTES, at + LOCAL_HEADER_BYTES + nameLength))
   if (!isNamed) throw differs(name, 'name')
   if (((fields.getUint16(at + 6, true) ^ flags) & MEANING) !== 0) throw differs(name, 'flags')
   if (fields.getUint16(at + 8, true) !== method) throw differs(name, 'method')
@@ -40,7 +40,7 @@ export function findRecord(source: ByteReader, entry: ZipEntry, name: string): n
   let size = fields.getUint32(at + 22, true)
   if (stored === ELSEWHERE32 || size === ELSEWHERE32) {
     const sizes = [size, stored]
-    readZip64Sizes(source.read(extraOffset, extraLength), sizes)
+    readZip64Sizes(fieldsOf(source.read(extraOffset, extraLength)), sizes)
     ;[size, stored] = sizes as [number, number]
   }
   const follows = (flags & HAS_DESCRIPTOR) !== 0

@@ -1,3 +1,5 @@
+import { concatenated, fieldsOf } from '../../../runtime/bytes.js'
+import { utf8 } from '../../../runtime/encoding.js'
 import { PtliteError } from '../../../runtime/error.js'
 import { crc32 } from './crc32.js'
 import { END_BYTES, END_RECORD, ENTRY, ENTRY_BYTES } from './directory.js'
@@ -16,31 +18,36 @@ const EXTRA_HEAD = 4
 const PADDING = 0x4246
 
 /** A zip archive of stored records, in their order. Throws UNSUPPORTED_FILE beyond 4 GB. */
-export function writeZip(records: readonly Record[]): Buffer {
+export function writeZip(records: readonly Record[]): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = []
   const directory: Uint8Array[] = []
   let at = 0
   for (const { name, content } of records) {
-    const text = Buffer.from(name)
+    const text = utf8(name)
     const padding = -(at + LOCAL_HEADER_BYTES + text.length + EXTRA_HEAD) & (ALIGNMENT - 1)
-    const fields = Buffer.alloc(26)
-    fields.writeUInt32LE(crc32(content), 10)
     const bytes = Math.min(content.length, MAX_BYTES)
-    fields.writeUInt32LE(bytes, 14)
-    fields.writeUInt32LE(bytes, 18)
-    fields.writeUInt16LE(text.length, 22)
-    const local = Buffer.alloc(LOCAL_HEADER_BYTES + text.length + EXTRA_HEAD + padding)
-    local.writeUInt32LE(LOCAL_HEADER, 0)
-    fields.copy(local, 4)
-    local.writeUInt16LE(EXTRA_HEAD + padding, 28)
-    text.copy(local, LOCAL_HEADER_BYTES)
-    local.writeUInt16LE(PADDING, LOCAL_HEADER_BYTES + text.length)
-    local.writeUInt16LE(padding, LOCAL_HEADER_BYTES + text.length + 2)
-    const central = Buffer.alloc(ENTRY_BYTES + text.length)
-    central.writeUInt32LE(ENTRY, 0)
-    fields.copy(central, 6)
-    central.writeUInt32LE(Math.min(at, MAX_BYTES), 42)
-    text.copy(central, ENTRY_BYTES)
+    const crc = crc32(content)
+    /** What a header has of a record, from its checksum on. */
+    const describe = (fields: DataView, start: number): void => {
+      fields.setUint32(start, crc, true)
+      fields.setUint32(start + 4, bytes, true)
+      fields.setUint32(start + 8, bytes, true)
+      fields.setUint16(start + 12, text.length, true)
+    }
+    const local = new Uint8Array(LOCAL_HEADER_BYTES + text.length + EXTRA_HEAD + padding)
+    const header = fieldsOf(local)
+    header.setUint32(0, LOCAL_HEADER, true)
+    describe(header, 14)
+    header.setUint16(28, EXTRA_HEAD + padding, true)
+    local.set(text, LOCAL_HEADER_BYTES)
+    header.setUint16(LOCAL_HEADER_BYTES + text.length, PADDING, true)
+    header.setUint16(LOCAL_HEADER_BYTES + text.length + 2, padding, true)
+    const central = new Uint8Array(ENTRY_BYTES + text.length)
+    const entry = fieldsOf(central)
+    entry.setUint32(0, ENTRY, true)
+    describe(entry, 16)
+    entry.setUint32(42, Math.min(at, MAX_BYTES), true)
+    central.set(text, ENTRY_BYTES)
     parts.push(local, content)
     directory.push(central)
     at += local.length + content.length
@@ -51,11 +58,11 @@ export function writeZip(records: readonly Record[]): Buffer {
       'UNSUPPORTED_FILE',
       `the file would have ${at + size + END_BYTES} bytes in ${records.length} records; expected at most ${MAX_BYTES} in 65534`,
     )
-  const end = Buffer.alloc(END_BYTES)
-  end.writeUInt32LE(END_RECORD, 0)
-  end.writeUInt16LE(records.length, 8)
-  end.writeUInt16LE(records.length, 10)
-  end.writeUInt32LE(size, 12)
-  end.writeUInt32LE(at, 16)
-  return Buffer.concat([...parts, ...directory, end])
+  const end = new DataView(new ArrayBuffer(END_BYTES))
+  end.setUint32(0, END_RECORD, true)
+  end.setUint16(8, records.length, true)
+  end.setUint16(10, records.length, true)
+  end.setUint32(12, size, true)
+  end.setUint32(16, at, true)
+  return concatenated([...parts, ...directory, new Uint8Array(end.buffer)])
 }

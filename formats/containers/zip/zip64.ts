@@ -1,4 +1,5 @@
 /* Numbers of zips that are too large for their fields. A file of its own, since few models are. */
+import { fieldsOf } from '../../../runtime/bytes.js'
 import type { ByteReader } from '../bytes.js'
 import { damaged } from '../../../program/file-error.js'
 import { ELSEWHERE32 } from './magic.js'
@@ -18,23 +19,23 @@ export interface Place {
 
 /** Where the zip64 record says that the directory is; null where there is none. */
 export function readZip64End(source: ByteReader, endOffset: number): (Place & { readonly endOffset: number }) | null {
-  const locator = endOffset < ZIP64_LOCATOR_BYTES ? undefined : source.read(endOffset - ZIP64_LOCATOR_BYTES, ZIP64_LOCATOR_BYTES)
-  if (locator?.readUInt32LE(0) !== ZIP64_LOCATOR) return null
-  const place = Number(locator.readBigUInt64LE(8))
-  const end = source.read(place, ZIP64_END_BYTES)
-  if (end.readUInt32LE(0) !== ZIP64_END) throw damaged('no zip64 directory record where its locator says')
-  const number = (at: number): number => Number(end.readBigUInt64LE(at))
+  const locator = endOffset < ZIP64_LOCATOR_BYTES ? undefined : fieldsOf(source.read(endOffset - ZIP64_LOCATOR_BYTES, ZIP64_LOCATOR_BYTES))
+  if (locator?.getUint32(0, true) !== ZIP64_LOCATOR) return null
+  const place = Number(locator.getBigUint64(8, true))
+  const end = fieldsOf(source.read(place, ZIP64_END_BYTES))
+  if (end.getUint32(0, true) !== ZIP64_END) throw damaged('no zip64 directory record where its locator says')
+  const number = (at: number): number => Number(end.getBigUint64(at, true))
   return { count: number(32), bytes: number(40), offset: number(48), endOffset: place }
 }
 
 /** Numbers too large for 32 bits stand in an extra field, in this order, only those that are needed. */
-export function readZip64Sizes(extra: Buffer, sizes: number[]): void {
+export function readZip64Sizes(extra: DataView, sizes: number[]): void {
   const missing = sizes.flatMap((size, i) => (size === ELSEWHERE32 ? [i] : []))
-  for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
-    if (extra.readUInt16LE(at) !== ZIP64_EXTRA) continue
-    const length = extra.readUInt16LE(at + 2)
-    if (length < 8 * missing.length || at + 4 + length > extra.length) break
-    missing.forEach((size, i) => (sizes[size] = Number(extra.readBigUInt64LE(at + 4 + 8 * i))))
+  for (let at = 0; at + 4 <= extra.byteLength; at += 4 + extra.getUint16(at + 2, true)) {
+    if (extra.getUint16(at, true) !== ZIP64_EXTRA) continue
+    const length = extra.getUint16(at + 2, true)
+    if (length < 8 * missing.length || at + 4 + length > extra.byteLength) break
+    missing.forEach((size, i) => (sizes[size] = Number(extra.getBigUint64(at + 4 + 8 * i, true))))
     return
   }
   throw damaged('a record of the zip lacks its zip64 sizes')

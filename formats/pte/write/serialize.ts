@@ -1,4 +1,6 @@
 import type { Offset } from 'flatbuffers'
+import { fieldsOf } from '../../../runtime/bytes.js'
+import { latin1 } from '../../../runtime/encoding.js'
 import { FlatBuilder } from '../../containers/flatbuffer/builder.js'
 import { Dynamism, Field, InstructionKind, ValueKind } from '../schema.js'
 import type { ConstantTable } from './constants.js'
@@ -20,15 +22,16 @@ export function serialize(plans: readonly WrittenPlan[], constants: ConstantTabl
   const flat = writeProgram(plans, constants.offsets, data.length)
   const programBytes = flat.length + HEADER_BYTES
   const base = data.length === 0 ? 0 : Math.ceil(programBytes / SEGMENT_ALIGNMENT) * SEGMENT_ALIGNMENT
-  const file = Buffer.alloc(Math.max(programBytes, base + data.length))
+  const file = new Uint8Array(Math.max(programBytes, base + data.length))
+  const fields = fieldsOf(file)
   // offsets in a flatbuffer are relative, but for that of the root
-  file.writeUInt32LE(Buffer.from(flat.buffer, flat.byteOffset, 4).readUInt32LE(0) + HEADER_BYTES, 0)
-  file.write(IDENTIFIER, 4, 'latin1')
-  file.write('eh00', HEADER_AT, 'latin1')
-  file.writeUInt32LE(HEADER_BYTES, HEADER_AT + 4)
-  file.writeBigUInt64LE(BigInt(programBytes), HEADER_AT + 8)
-  file.writeBigUInt64LE(BigInt(base), HEADER_AT + 16)
-  file.writeBigUInt64LE(BigInt(data.length), HEADER_AT + 24)
+  fields.setUint32(0, fieldsOf(flat).getUint32(0, true) + HEADER_BYTES, true)
+  file.set(latin1(IDENTIFIER), 4)
+  file.set(latin1('eh00'), HEADER_AT)
+  fields.setUint32(HEADER_AT + 4, HEADER_BYTES, true)
+  fields.setBigUint64(HEADER_AT + 8, BigInt(programBytes), true)
+  fields.setBigUint64(HEADER_AT + 16, BigInt(base), true)
+  fields.setBigUint64(HEADER_AT + 24, BigInt(data.length), true)
   file.set(flat.subarray(HEADER_AT), HEADER_AT + HEADER_BYTES)
   file.set(data, base)
   return file

@@ -1,3 +1,5 @@
+import { fieldsOf } from '../../../runtime/bytes.js'
+import { latin1TextOf } from '../../../runtime/encoding.js'
 import { damaged, guarded, MAX_RANK, unsupported } from '../../../program/file-error.js'
 import type { FilePart } from '../../containers/file-part.js'
 import { FlatReader, type FlatTable } from '../../containers/flatbuffer/reader.js'
@@ -48,10 +50,10 @@ const IDENTIFIERS = ['XN00', 'XN01']
 
 /** Reads the payload of a delegate. */
 export function readGraph(payload: FilePart, data: ProgramData, budget: ValueBudget): Graph {
-  const magic = payload.size >= 8 ? payload.read(4, 4).toString('latin1') : ''
+  const magic = payload.size >= 8 ? latin1TextOf(payload.read(4, 4)) : ''
   const header = magic === HEADER.magic ? readHeader(payload) : null
   const flat = header === null ? payload : payload.part(header.start, header.size)
-  const identifier = flat.size >= 8 ? flat.read(4, 4).toString('latin1') : ''
+  const identifier = flat.size >= 8 ? latin1TextOf(flat.read(4, 4)) : ''
   if (!IDENTIFIERS.includes(identifier))
     throw damaged(`expected a graph of XNNPACK, found '${identifier.replaceAll(/[^\x20-\x7e]/g, '?')}'`)
   const root = new FlatReader(flat, undefined, budget, true).root()
@@ -66,9 +68,9 @@ export function readGraph(payload: FilePart, data: ProgramData, budget: ValueBud
 }
 
 function readHeader(payload: FilePart) {
-  const bytes = payload.read(0, HEADER.bytes)
-  const [start, size, base] = [bytes.readUInt32LE(10), bytes.readUInt32LE(14), bytes.readUInt32LE(18)]
-  const constants = Number(bytes.readBigUInt64LE(22))
+  const fields = fieldsOf(payload.read(0, HEADER.bytes))
+  const [start, size, base] = [fields.getUint32(10, true), fields.getUint32(14, true), fields.getUint32(18, true)]
+  const constants = Number(fields.getBigUint64(22, true))
   return { start, size, constants: constants === 0 ? null : payload.part(base, constants) }
 }
 
@@ -176,13 +178,13 @@ function readParameters(table: FlatTable, datatype: number, constants: Constants
 }
 
 function floats(part: FilePart, count: number): Float32Array {
-  const bytes = part.read(0, 4 * count)
-  return Float32Array.from({ length: count }, (_, i) => bytes.readFloatLE(4 * i))
+  const fields = fieldsOf(part.read(0, 4 * count))
+  return Float32Array.from({ length: count }, (_, i) => fields.getFloat32(4 * i, true))
 }
 
 function bfloats(part: FilePart, count: number): Float32Array {
-  const bytes = part.read(0, 2 * count)
-  const bits = Uint32Array.from({ length: count }, (_, i) => bytes.readUInt16LE(2 * i) * 65536)
+  const fields = fieldsOf(part.read(0, 2 * count))
+  const bits = Uint32Array.from({ length: count }, (_, i) => fields.getUint16(2 * i, true) * 65536)
   return new Float32Array(bits.buffer)
 }
 

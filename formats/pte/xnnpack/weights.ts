@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../../runtime/bytes.js'
 import { damaged, unsupported } from '../../../program/file-error.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
@@ -115,11 +116,11 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Int8Array): 
 /** Integers of 32 bits times their scales. */
 function biasOf({ data, dims, quantization }: GraphValue): Uint8Array {
   const count = elementCount(dims)
-  const bytes = data!().read(0, 4 * count)
+  const fields = fieldsOf(data!().read(0, 4 * count))
   const scales = quantization?.kind === 'channel' ? quantization.scales() : null
   const scale = quantization?.kind === 'tensor' ? quantization.scale : 1
   if (scales !== null && scales.length !== count) throw damaged(`expected ${count} scales, found ${scales.length}`)
-  return bytesOf(Float32Array.from({ length: count }, (_, i) => bytes.readInt32LE(4 * i) * (scales?.[i] ?? scale)))
+  return bytesOf(Float32Array.from({ length: count }, (_, i) => fields.getInt32(4 * i, true) * (scales?.[i] ?? scale)))
 }
 
 /** Integers of 4 bits, two to a byte, the first one in its lower half: rows begin with a byte of their own. */

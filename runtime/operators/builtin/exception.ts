@@ -1,4 +1,5 @@
 import { PtliteError } from '../../error.js'
+import * as platform from '../../platform.js'
 import type { Int } from '../../tensor/scalar.js'
 
 /** Python's `raise`: always throws MODEL_ERROR with the message, after the name of the exception's class where it is given. */
@@ -8,5 +9,5 @@ export function raise_exception(msg: string, cls: string | null): void {
 
 /** Python's `warnings.warn`. */
 export function warn(message: string, _stacklevel: Int): void {
-  process.emitWarning(message)
+  platform.warn(message)
 }

@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto'
 import { PtliteError } from '../../error.js'
 import type { Device, RandomGenerator } from '../../tensor/value.js'
 import { type Int, toInt } from '../../tensor/scalar.js'
@@ -19,7 +18,7 @@ export function generator(device: Device | null, seed: Int | null): RandomGenera
 
 /** Starts from a seed that nobody knows, and returns it. */
 export function generator_seed(self: RandomGenerator): Int {
-  const seed = toInt(randomFillSync(new BigInt64Array(1))[0]!)
+  const seed = toInt(crypto.getRandomValues(new BigInt64Array(1))[0]!)
   restart(self, seed)
   return seed
 }

@@ -1,5 +1,7 @@
 import { PtliteError } from '../../error.js'
+import { latin1 } from '../../encoding.js'
 import { pace } from '../../pace.js'
+import { nanoseconds } from '../../platform.js'
 import { kindOf } from '../../tensor/kind-of.js'
 import { Float, type Int, toInt } from '../../tensor/scalar.js'
 import { CustomObject, Device, ScriptObject, Tuple, type Value } from '../../tensor/value.js'
@@ -22,7 +24,7 @@ export function ignore_bool(_val: boolean): void {}
 
 /** Nanoseconds of a clock that only goes forward. */
 export function time_point(): Int {
-  return toInt(process.hrtime.bigint())
+  return toInt(nanoseconds())
 }
 
 export function ignore_stat(_key: string, _val: Int): void {}
@@ -68,7 +70,7 @@ function hashOf(value: Value): bigint {
     case 'bigint':
       return BigInt.asUintN(64, BigInt(value))
     case 'string':
-      return hashBytes(Buffer.from(encodeBytes(value), 'latin1'))
+      return hashBytes(latin1(encodeBytes(value)))
   }
   if (value instanceof Float) return hashDouble(value.value)
   if (value instanceof Device) return hashOf(value.type === 'cpu' ? (value.index ?? 255) & 255 : value.toString())

@@ -1,3 +1,4 @@
+import * as platform from '../../platform.js'
 import { Float } from '../../tensor/scalar.js'
 import { Tuple, type Value } from '../../tensor/value.js'
 import { byteLength, decodeBytes } from './support/bytes.js'
@@ -68,7 +69,7 @@ function numberFor(key: string, value: Value): number | bigint {
 
 /** Writes the values to the standard output, separated by spaces. */
 export function print(rest: Value[]): void {
-  process.stdout.write(`${joinTexts(rest.flatMap((value, i) => (i === 0 ? [valueText(value)] : [' ', valueText(value)])))}\n`)
+  platform.print(`${joinTexts(rest.flatMap((value, i) => (i === 0 ? [valueText(value)] : [' ', valueText(value)])))}\n`)
 }
 
 export function print_text(s: string): void {

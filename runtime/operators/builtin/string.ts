@@ -1,3 +1,4 @@
+import { latin1, latin1TextOf } from '../../encoding.js'
 import { check, PtliteError } from '../../error.js'
 import { grow, growBy } from '../../tensor/element-budget.js'
 import type { Int } from '../../tensor/scalar.js'
@@ -21,10 +22,10 @@ export function str_slice(string: string, start: Int | null, end: Int | null, st
   const range = sliceRange(bytes.length, start, end, step)
   if (range.step === 1) return decodeBytes(bytes.slice(range.start, range.start + range.count))
   growBy(range.count)
-  const all = Buffer.from(bytes, 'latin1')
-  const chosen = Buffer.alloc(range.count)
+  const all = latin1(bytes)
+  const chosen = new Uint8Array(range.count)
   for (let i = 0; i < range.count; i++) chosen[i] = all[range.start + i * range.step]!
-  return decodeBytes(chosen.toString('latin1'))
+  return decodeBytes(latin1TextOf(chosen))
 }
 
 /** The bytes of a string, each a string of its own. */

@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto'
 import { check } from '../../error.js'
 import { allocate } from '../../native/memory.js'
 import * as kernels from '../../native/generated/kernels.js'
@@ -17,7 +16,7 @@ let state = 0
 export function stateOf(generator: RandomGenerator | null): number {
   noteRandom()
   if (generator !== null) return tensorOf(generator).address
-  if (state === 0) seedGenerator(randomFillSync(new Int32Array(1))[0]!)
+  if (state === 0) seedGenerator(crypto.getRandomValues(new Int32Array(1))[0]!)
   return state
 }
 

@@ -1,4 +1,4 @@
-import { hashOf } from '../../../formats/ptlc/hash.js'
+import { hashOf } from '../../../runtime/tensor/hash.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, writePreamble } from '../../../formats/ptlc/preamble.js'
 import { PLAN_MAGIC } from '../../../formats/ptlc/magic.js'
 

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { latin1, latin1TextOf, strictTextOf, utf8 } from '../../../encoding.js'
 import { pace } from '../../../pace.js'
 import { grow } from '../../../tensor/element-budget.js'
 import { codePointAt } from './code-point.js'
@@ -25,7 +25,7 @@ const STRETCH = 1 << 12
 export function encodeBytes(text: string): string {
   if (isAscii(text)) return text
   pace(text.length)
-  if (!LONE.test(text)) return Buffer.from(text).toString('latin1')
+  if (!LONE.test(text)) return latin1TextOf(utf8(text))
   const parts: string[] = []
   let bytes: number[] = []
   for (const character of text) {
@@ -46,8 +46,8 @@ export function decodeBytes(bytes: string): string {
   grow(bytes.length)
   if (isAscii(bytes)) return bytes
   pace(bytes.length)
-  const whole = Buffer.from(bytes, 'latin1')
-  if (isUtf8(whole)) return whole.toString()
+  const text = strictTextOf(latin1(bytes))
+  if (text !== undefined) return text
   const parts: string[] = []
   let units: number[] = []
   for (let i = 0; i < bytes.length;) {

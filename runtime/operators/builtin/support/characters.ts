@@ -1,3 +1,4 @@
+import { latin1, latin1TextOf } from '../../../encoding.js'
 import { pace } from '../../../pace.js'
 import { grow } from '../../../tensor/element-budget.js'
 import { decodeBytes, encodeBytes } from './bytes.js'
@@ -44,10 +45,10 @@ export function toLower(byte: number): number {
 /** Maps every byte of a string. */
 export function mapBytes(text: string, map: (byte: number, index: number) => number): string {
   grow(text.length)
-  const bytes = Buffer.from(encodeBytes(text), 'latin1')
+  const bytes = latin1(encodeBytes(text))
   pace(bytes.length)
   for (let i = 0; i < bytes.length; i++) bytes[i] = map(bytes[i]!, i)
-  return decodeBytes(bytes.toString('latin1'))
+  return decodeBytes(latin1TextOf(bytes))
 }
 
 /** Whether `test` holds for every byte; true for the empty string. */

@@ -1,5 +1,5 @@
 import { ByteSource, watch } from '../../formats/containers/bytes.js'
-import type { Mapping } from '../../formats/containers/map-file.js'
+import type { Mapping } from '../../formats/containers/model-memory.js'
 
 /** A model that came in pieces, in the kernels' memory, which is the source's from now on. */
 export function receivedSource(memory: Mapping): ByteSource {

@@ -1,4 +1,4 @@
-import type { Mapping } from '../../formats/containers/map-file.js'
+import type { Mapping } from '../../formats/containers/model-memory.js'
 import { PtliteError } from '../../runtime/error.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { checkChunk, checkLength } from '../../src/sources.js'

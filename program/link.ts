@@ -5,13 +5,14 @@ import { findOperator, type OperatorEntry } from '../runtime/operators/table/reg
 import type { Value } from '../runtime/tensor/value.js'
 import { withArgumentCounts } from './argument-counts.js'
 import type { FunctionCode } from './code.js'
-import { type LinkedFunction, type LinkedOperator, standIn } from './linked.js'
+import { type LinkedFunction, type LinkedOperator, standIn, ArgumentUse } from './linked.js'
 import { raiseTopmost } from './raise.js'
 import { type NamedTuples, parseType } from './types.js'
 import { isPromoted, PROMOTED } from './generated/opcodes.js'
 import { missingIn } from './missing.js'
 import { upgradedOperator, upgraderFor } from './upgraders.js'
-import { useOf } from './argument-use.js'
+import { MOVES } from '../runtime/operators/table/generated/moves.js'
+import * as features from '../runtime/features.js'
 
 const NONE: ReadonlyMap<number, LinkedOperator> = new Map()
 
@@ -113,4 +114,13 @@ function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
     vararg: schema.isVararg,
     returns: schema.isVarret ? -1 : schema.returns.length,
   }
+}
+
+/** What becomes of an operator's arguments. */
+function useOf({ qualifiedName, schema }: OperatorEntry): ArgumentUse {
+  if (!features.containers) return ArgumentUse.read
+  if (MOVES.includes(qualifiedName)) return ArgumentUse.move
+  // operators on containers of anything may store an argument or hand out an element
+  const keeps = schema.arguments.some((arg) => /^(t|tKey|tVal|Any|AnyListType|AnyClassType)\b|^Dict\(|^\(/.test(arg.type))
+  return keeps ? ArgumentUse.keep : ArgumentUse.read
 }

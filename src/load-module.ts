@@ -6,10 +6,10 @@ import { boolean, callback, checkOptions, count, oneOf, reading } from '../runti
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
 import { giveUpIfAborted, isSignal, ownSignal } from './signal.js'
-import { needKernels } from './need-kernels.js'
 import { yieldToEventLoop } from '../runtime/event-loop.js'
 import { atHand } from './at-hand.js'
 import type { ModelSource } from './sources.js'
+import { nativeHost } from '../runtime/native/library.js'
 
 /** Bytes of a file from which on loading lets other work of the thread go first between its steps. */
 const LARGE = 1 << 20
@@ -83,4 +83,9 @@ export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): 
     activations: oneOf('int8', 'float'),
   }
   reading(() => checkOptions(options, tests satisfies Record<keyof LoadOptions, unknown>, where))
+}
+
+/** A model that could not run is not loaded. Throws NATIVE_LIBRARY. */
+function needKernels(): void {
+  nativeHost()
 }

@@ -10,9 +10,9 @@ import { kindOf } from '../runtime/tensor/kind-of.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { callSettings, runSettings } from './call-options.js'
-import { type GraphOptions, optimizedOf } from './graph-options.js'
 import { type Input, type Output, toOutput } from './values/convert.js'
 import { type Parameters, parametersFor } from './fit.js'
+import { boolean, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
 
 /**
  * A loaded model. One that was compiled ahead (`.ptlc`) has the methods, for arguments of the forms, that it was compiled with; for all
@@ -205,4 +205,16 @@ export class Module {
     if (list === undefined) this.parameterLists.set(signature, (list = parametersFor(method, signature)))
     return list.fit(args)
   }
+}
+
+/** Options of `Module.graph`. */
+export interface GraphOptions {
+  /** The graph that plans are made from, in place of that of the calls. */
+  readonly optimized?: boolean
+}
+
+/** Throws INVALID_ARGUMENT for unknown options. */
+export function optimizedOf(options: GraphOptions): boolean {
+  reading(() => checkOptions(options, { optimized: boolean } satisfies Record<keyof GraphOptions, unknown>, 'graph()'))
+  return options.optimized ?? false
 }

@@ -1,6 +1,5 @@
 import { generatorAddress } from '../../runtime/operators/support/generator.js'
-import { frameBytes, i32 } from '../../runtime/native/frame.js'
-import { observeLaunches } from '../../runtime/native/launch-observer.js'
+import { frameBytes, i32, observeLaunches } from '../../runtime/native/frame.js'
 import { visitTensors } from '../../program/reach.js'
 import { type Storage } from '../../runtime/tensor/storage.js'
 import { observeStorages, type StorageObserver } from '../../runtime/tensor/observe.js'

@@ -1,7 +1,6 @@
 import { elementsOf, reachable, someTensor } from '../../program/reach.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
-import type { ProgramInstance } from '../../interpreter/run-state.js'
-import type { OperatorCall, RunRecorder } from '../../interpreter/run-state.js'
+import type { ProgramInstance, OperatorCall, RunRecorder } from '../../interpreter/run-state.js'
 import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
 import { hasFewPaths } from '../../runtime/tensor/paths.js'
@@ -10,10 +9,10 @@ import { CustomObject, isContainer, ScriptObject, type Stack, Tuple, type Value 
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Arg, Graph, GraphConstant, GraphNode, GraphValue, Origin, Result, TensorType, ValueId } from '../graph/graph.js'
-import { attributeNames } from './attribute-names.js'
 import { Guards, isPlain } from './guards.js'
 import { hasFact, isTimeless, viewOperator } from './operator-kinds.js'
 import { insideOf } from './state-signature.js'
+import { tensorAttributes } from '../../program/attributes.js'
 
 /** Why a run cannot be replayed, and where. */
 export interface Refusal {
@@ -552,4 +551,11 @@ export function collectContainers(roots: readonly Value[], found: Set<Value>): v
     // not spread: a list may hold more than a call takes
     for (const item of elementsOf(v) ?? []) if (typeof item === 'object') pending.push(item)
   }
+}
+
+/** Dotted paths of the tensors among the attributes of `root` and its submodules; of a tensor with several the first. */
+function attributeNames(root: ScriptObject): Map<Tensor, string> {
+  const names = new Map<Tensor, string>()
+  for (const [name, tensor] of tensorAttributes(root)) if (!names.has(tensor)) names.set(tensor, name)
+  return names
 }

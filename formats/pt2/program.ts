@@ -8,6 +8,7 @@ import {
   putTogether,
   schemaArgument,
   takeApart,
+  type LeafType,
 } from '../exported/arguments.js'
 import { InputChecks, type Range } from '../exported/checks.js'
 import { CodeBuilder } from '../exported/code-builder.js'
@@ -15,7 +16,6 @@ import { type Expression, textOfExpression } from '../exported/expression.js'
 import type { Argument, Graph, GraphNode } from './graph.js'
 import { emitHigherOrder, higherOrderName } from './higher-order.js'
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
-import { leafType } from './leaf-type.js'
 import type { ArgumentInfo, Dimension } from '../../program/signature-info.js'
 import { emitOperator, operatorName, writesInPlace } from './operators.js'
 import { Scope } from './scope.js'
@@ -315,5 +315,23 @@ class ProgramCompiler {
     const text = size === null ? '?' : textOfExpression(size)
     const range = this.program.ranges.get(text)
     return { text, min: range?.min ?? 0, max: range?.max ?? null }
+  }
+}
+
+/** What a schema says of an input of the graph. */
+function leafType(leaf: Argument): LeafType {
+  switch (leaf.kind) {
+    case 'none':
+      return { type: 'Any', default: null }
+    case 'tensor':
+      return { type: 'Tensor' }
+    case 'symbol':
+      return { type: leaf.type }
+    case 'constant': {
+      const { type, value } = leaf
+      return { type: type === 'complex' || type === 'Device' ? 'Any' : type, default: value }
+    }
+    default:
+      return { type: 'Any' }
   }
 }

@@ -5,8 +5,19 @@ import { f32, f64, FRAME_BYTES, frameBytes, i32 } from './frame-memory.js'
 import type { Launch } from './host.js'
 import { nativeLaunch } from './library.js'
 import { Status } from './generated/numbers.js'
-import { launchObserver, observeLaunches } from './launch-observer.js'
 import * as features from '../features.js'
+
+/** Sees each launch before it runs; the frame is filled. `own` is false for kernels of another library. */
+export type LaunchObserver = (id: number, name: string, host: ArrayBufferView | null, own: boolean) => void
+
+let launchObserver: LaunchObserver | null = null
+
+/** Makes `next` see all launches of this thread and returns who saw them before, to be put back when done. */
+export function observeLaunches(next: LaunchObserver | null): LaunchObserver | null {
+  const before = launchObserver
+  launchObserver = next
+  return before
+}
 
 export { f32, f64, FRAME_BYTES, frameBytes, i32 }
 

@@ -1,7 +1,6 @@
 import { PtliteError } from '../error.js'
 import { PACKAGES } from './generated/packages.js'
 import { LIBRARY_FILES } from './generated/targets.js'
-import { howToInstall } from './how-to-install.js'
 
 /** Name of the kernel library's file on this system. */
 export const LIBRARY_FILE = LIBRARY_FILES[process.platform] ?? 'libptlite.so'
@@ -30,4 +29,11 @@ function pathOf(load: (() => unknown) | undefined): string | undefined {
 
 function platform(): string {
   return `${process.platform}-${process.arch}`
+}
+
+/** What to do where `here` has no kernel library, of the platforms that are `known`; `file` is what it is called. */
+function howToInstall(here: string, known: readonly string[], file: string): string {
+  return known.includes(here)
+    ? `install its package with 'npm install @ptlite/${here}', which is left out where optional dependencies are, and belongs to the platform that 'npm install' ran on; beside a bundle, copy ${file} out of it; or set PTLITE_NATIVE_LIBRARY to the path of one`
+    : `there are kernels for ${known.join(', ')}, none for ${here}`
 }

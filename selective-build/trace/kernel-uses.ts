@@ -1,5 +1,4 @@
-import { i32 } from '../../runtime/native/frame.js'
-import { type LaunchObserver, observeLaunches } from '../../runtime/native/launch-observer.js'
+import { i32, type LaunchObserver, observeLaunches } from '../../runtime/native/frame.js'
 import { enumValues, kernelFields } from '../../runtime/native/generated/kernel-fields.js'
 import { dtypeTag } from './dtype-tags.js'
 import type { KernelUse } from './trace.js'

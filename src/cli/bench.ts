@@ -1,15 +1,24 @@
 import { cpu, getNumThreads, type Input, loadModule, memoryStats, type Module, Profiler, setNumThreads } from '../index.js'
 import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
-import { EVAL_HELP, EVAL_OPTION, evalOf } from './eval-option.js'
+import {
+  EVAL_HELP,
+  EVAL_OPTION,
+  evalOf,
+  WEIGHTS_HELP,
+  WEIGHTS_OPTION,
+  WEIGHTS_USAGE,
+  weightsOf,
+  WINOGRAD_HELP,
+  WINOGRAD_OPTION,
+  winogradOf,
+} from './model-options.js'
 import { formatBytes, formatMilliseconds, table } from './format.js'
 import { dispose } from '../inspect/guess.js'
 import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
-import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
+import { PICTURE_HELP, PICTURE_USAGE } from './media-options.js'
 import { during } from './terminal.js'
 import { type Command, parseCount, parseModelArguments } from './usage.js'
-import { WEIGHTS_HELP, WEIGHTS_OPTION, WEIGHTS_USAGE, weightsOf } from './weights-option.js'
-import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 
 const WARM_UP = 5
 /** Replays that are profiled, at most. */

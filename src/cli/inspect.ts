@@ -12,16 +12,15 @@ import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operato
 import { readCompiled, replacementOf, whyUnusable } from './compiled-file.js'
 import type { InputFiles } from './arguments.js'
 import { loadModule, type LoadOptions, PtliteError, type Tensor } from '../index.js'
-import { EVAL_HELP, EVAL_OPTION, evalOf } from './eval-option.js'
+import { EVAL_HELP, EVAL_OPTION, evalOf, WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './model-options.js'
 import { describeTensor, formatBytes, methodText, section, trainingSection } from './format.js'
 import { compiledReport, compiledText } from './inspect-compiled.js'
 import { layoutSections } from './inspect-layout.js'
 import { operatorsOf } from '../inspect/operators.js'
 import { trainingOf } from '../inspect/training.js'
 import { byteSize, listParameters, type Parameter } from '../inspect/parameters.js'
-import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
+import { PICTURE_HELP, PICTURE_USAGE } from './media-options.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
-import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 import { reportBeside, writeFile } from './write-file.js'
 
 export const inspect: Command = {

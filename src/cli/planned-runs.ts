@@ -1,11 +1,9 @@
 import { PtliteError } from '../../runtime/error.js'
 import type { Input, Module } from '../index.js'
 import { OPS_OPTION } from './custom-operators.js'
-import { EVAL_OPTION } from './eval-option.js'
+import { EVAL_OPTION, type WeightOptions, WEIGHTS_OPTION, weightsOf, WINOGRAD_OPTION } from './model-options.js'
 import { readInputs } from './inputs.js'
 import { isInputFile, parse, UsageError } from './usage.js'
-import { type WeightOptions, WEIGHTS_OPTION, weightsOf } from './weights-option.js'
-import { WINOGRAD_OPTION } from './winograd-option.js'
 
 export interface PlannedRun {
   readonly method: string

@@ -4,10 +4,10 @@ import { getNumThreads, type Input, loadModule, type LoadOptions, type Module, s
 import { dispose } from '../inspect/guess.js'
 import { chooseInputs } from './choose-inputs.js'
 import { refuseCompiled } from './compiled-file.js'
-import { EVAL_HELP, EVAL_OPTION, evalOf } from './eval-option.js'
+import { EVAL_HELP, EVAL_OPTION, evalOf } from './model-options.js'
 import { formatBytes, section } from './format.js'
 import { type Difference, differenceOf, type Floats, floatsOf, type TokenDifference, tokenDifference } from './output-difference.js'
-import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
+import { PICTURE_HELP, PICTURE_USAGE } from './media-options.js'
 import { during } from './terminal.js'
 import { type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
 

@@ -2,7 +2,21 @@ import { replaceFiles } from '../../codegen/replace-files.js'
 import { type Input, loadModule, type Output, Profiler, Tensor } from '../index.js'
 import { type InputFiles, readArguments } from './arguments.js'
 import { loadOperators, OPS_HELP, OPS_OPTION } from './custom-operators.js'
-import { EVAL_HELP, EVAL_OPTION, evalOf } from './eval-option.js'
+import {
+  EVAL_HELP,
+  EVAL_OPTION,
+  evalOf,
+  LIMIT_HELP,
+  LIMIT_OPTION,
+  limitsFrom,
+  WEIGHTS_HELP,
+  WEIGHTS_OPTION,
+  WEIGHTS_USAGE,
+  weightsOf,
+  WINOGRAD_HELP,
+  WINOGRAD_OPTION,
+  winogradOf,
+} from './model-options.js'
 import { exampleInputs } from './example-inputs.js'
 import { formatValue } from './format.js'
 import { checkPrintable } from './printable.js'
@@ -11,12 +25,9 @@ import { kernelTable, kernelTimes } from './kernel-profile.js'
 import { writeNpy } from './npy.js'
 import { labelled, type Shown } from './labelled.js'
 import { readLabels } from './labels.js'
-import { LIMIT_HELP, LIMIT_OPTION, limitsFrom } from './limit-option.js'
-import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
+import { PICTURE_HELP, PICTURE_USAGE } from './media-options.js'
 import { during } from './terminal.js'
 import { type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
-import { WEIGHTS_HELP, WEIGHTS_OPTION, WEIGHTS_USAGE, weightsOf } from './weights-option.js'
-import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 import { writeFile } from './write-file.js'
 
 export const run: Command = {

@@ -1,7 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { InputFiles } from './arguments.js'
-import { parseMel } from './mel-option.js'
-import { PICTURE_OPTIONS, pictureOptions, type PictureValues } from './picture-options.js'
+import { parseMel, PICTURE_OPTIONS, pictureOptions, type PictureValues } from './media-options.js'
 import { UsageError } from './usage-error.js'
 
 export { UsageError } from './usage-error.js'

@@ -1,10 +1,9 @@
 import { PtliteError } from '../../runtime/error.js'
 import * as features from '../../runtime/features.js'
-import { isContainer } from './container.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
-import { type Complex, type Float } from '../../runtime/tensor/scalar.js'
+import type { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { type CustomObject, type Device, type DictKey, type ScriptObject, type Tuple, type Value } from '../../runtime/tensor/value.js'
+import { type CustomObject, type Device, type DictKey, type ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { outputOfContainer, valueOfContainer } from './convert-containers.js'
 import { isLeaf, leafValue, type Output, outputOfLeaf, valueOfNumber } from './convert-leaf.js'
 
@@ -57,4 +56,9 @@ export function mismatch(where: string, expected: string, found: unknown): Ptlit
 export function toOutput(value: Value): Output {
   if (typeof value !== 'object' || value === null) return value
   return isContainer(value) ? outputOfContainer(value) : (outputOfLeaf(value) as Output)
+}
+
+/** True for lists, tuples and dicts. */
+function isContainer(value: Value): boolean {
+  return features.containers && (Array.isArray(value) || value instanceof Tuple || value instanceof Map)
 }

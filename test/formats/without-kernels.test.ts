@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as zlib from 'node:zlib'
 import t from 'tap'
-import { plainCrc32 } from '../../formats/containers/zip/crc32-plain.js'
+import { plainCrc32 } from '../../formats/containers/zip/crc32.js'
 import { PtliteError } from '../../runtime/error.js'
 import { nodeArguments } from '../support/node.js'
 

@@ -6,7 +6,6 @@ import { isSparse } from '../../tensor/sparse.js'
 import { isChannelsLastStrides } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { Device, ScriptObject, type Value } from '../../tensor/value.js'
-import { isNonOverlappingAndDense } from './support/layout.js'
 import { enumSlot } from './support/equality.js'
 import { floatOf } from './support/scalar.js'
 
@@ -121,4 +120,19 @@ export function enum_value_float(enum_: Value): number {
 
 export function enum_value_str(enum_: Value): string {
   return enumSlot(enum_, 'value') as string
+}
+
+/** Whether each element has its own place and no place is left out, in any order of the dimensions. */
+function isNonOverlappingAndDense(shape: readonly number[], strides: readonly number[]): boolean {
+  if (shape.length === 1) return shape[0]! < 2 || strides[0] === 1
+  const byStride = shape.map((_, d) => d).filter((d) => shape[d] !== 1)
+  // a dimension without elements is taken last
+  byStride.sort((a, b) => (shape[a]! < 2 ? 1 : shape[b]! < 2 ? -1 : strides[a]! - strides[b]!))
+  let step = 1
+  for (const d of byStride) {
+    if (shape[d]! < 2) return true
+    if (strides[d] !== step) return false
+    step *= shape[d]!
+  }
+  return true
 }

@@ -46,3 +46,14 @@ export function list_contains(l: Value[], item: Int | boolean | string): boolean
 export function list_contains_float(l: Value[], item: number): boolean {
   return findFloat(l, item) >= 0
 }
+
+const isTrue = (v: Value): boolean => (typeof v === 'string' ? v !== '' : floatOf(v) !== 0)
+
+/** Ints, floats, bools or strings; a NaN counts as true. */
+export function list_any(self: Value[]): boolean {
+  return findWhere(self, isTrue) >= 0
+}
+
+export function list_all(self: Value[]): boolean {
+  return findWhere(self, (v) => !isTrue(v)) < 0
+}

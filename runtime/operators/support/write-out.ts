@@ -1,9 +1,10 @@
-import { check, PtliteError } from '../../error.js'
-import { type DType, dtypeName } from '../../tensor/dtype.js'
+import { check, PtliteError, absent } from '../../error.js'
+import { type DType, dtypeName, canCast } from '../../tensor/dtype.js'
 import { resizeOut } from '../../tensor/out.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { copyOut } from './copy-out.js'
+import { copyInto } from './copy.js'
+import * as features from '../../features.js'
 
 /** Hands a result over: as it is, or by copying it into `out`, which is resized where its shape differs. */
 export function writeOut(result: Tensor, out: Tensor | undefined): Tensor {
@@ -48,4 +49,13 @@ export function deliverInPlace(result: Tensor, self: Tensor): Tensor {
     () => `the result has shape ${shapeText(result.shape)}, the tensor written to ${shapeText(self.shape)}`,
   )
   return writeOut(result, self)
+}
+
+/** `out`, with a copy of `result`: it is resized where its shape differs. */
+function copyOut(result: Tensor, out: Tensor): Tensor {
+  if (!features.writes) throw absent('an operator that writes into a given tensor', 'MISSING_KERNEL')
+  check(canCast(result.type, out.type), () => `a result of dtype ${result.dtype} cannot be written into a tensor of dtype ${out.dtype}`)
+  resizeOut(out, result.shape, result.strides)
+  copyInto(out, result)
+  return out
 }

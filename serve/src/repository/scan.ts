@@ -1,8 +1,7 @@
-import { open, readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, readdir, stat, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import { ConfigError, DEFAULT_CONFIG, type ModelConfig, parseConfig } from './config.js'
 import { compareVersions, isModelFile, isModelName, isVersion, withoutExtension } from './names.js'
-import { OutsideError, within } from './within.js'
 
 export interface FoundVersion {
   readonly version: string
@@ -127,4 +126,15 @@ async function isFolder(path: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** A file or folder that links lead out of the repository. */
+class OutsideError extends Error {}
+
+/** Where a path of the repository leads, links followed. Throws OutsideError unless that is in the repository, whose own real path is `root`. */
+async function within(root: string, path: string): Promise<string> {
+  const real = await realpath(path)
+  if (real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep))
+    throw new OutsideError(`${path.slice(root.length + 1) || path} leads out of the repository`)
+  return real
 }

@@ -1,4 +1,4 @@
-import { observeLaunches } from '../../../runtime/native/launch-observer.js'
+import { observeLaunches } from '../../../runtime/native/frame.js'
 import { callOperator, cpu, type Output, Tensor } from '../../../src/index.js'
 import { CASES } from './cases.js'
 import { Draw } from './draw.js'

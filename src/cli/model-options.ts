@@ -1,0 +1,69 @@
+import type { LoadOptions, Limits } from '../index.js'
+import { parseCount, UsageError } from './usage.js'
+
+export type WeightOptions = Pick<LoadOptions, 'weights' | 'group' | 'activations'>
+type Weights = NonNullable<LoadOptions['weights']>
+
+/** What weights of linear layers and embeddings are rounded to, for commands that load models. */
+export const WEIGHTS_OPTION = { weights: { type: 'string' }, group: { type: 'string' }, activations: { type: 'string' } } as const
+export const WEIGHTS_USAGE = '[--weights int8|int4|bfloat16|float16 [--group N] [--activations float]]'
+export const WEIGHTS_HELP = `      --weights FORMAT  rounds the weights of linear layers and embeddings: int8, int4, bfloat16 or float16 (docs/weights.md)
+      --group N       of int8 and int4: 32, 64, 128 or 256 numbers of a row share a scale; 32 of int4, whole rows of int8 without it
+      --activations float  of int8 and int4: what they are multiplied with stays float32; it is rounded to 8 bits without it`
+
+const FORMATS: readonly string[] = ['int8', 'int4', 'bfloat16', 'float16'] satisfies readonly Weights[]
+
+interface WeightValues {
+  readonly weights?: string | undefined
+  readonly group?: string | undefined
+  readonly activations?: string | undefined
+}
+
+/** Throws UsageError for unknown formats. */
+export function weightsOf({ weights, group, activations }: WeightValues): WeightOptions {
+  if (weights === undefined) {
+    if (group !== undefined || activations !== undefined) throw new UsageError('--group and --activations go with --weights')
+    return {}
+  }
+  if (!FORMATS.includes(weights)) throw new UsageError(`--weights: expected ${FORMATS.join(', ')}, found ${weights}`)
+  if (activations !== undefined && activations !== 'float') throw new UsageError(`--activations: expected float, found ${activations}`)
+  return {
+    weights: weights as Weights,
+    ...(group === undefined ? {} : { group: parseCount(group, '--group', 32) }),
+    ...(activations === undefined ? {} : { activations: 'float' }),
+  }
+}
+
+/** `--eval`, for every command that loads a model to run it. */
+export const EVAL_OPTION = { eval: { type: 'boolean', default: false } } as const
+export const EVAL_HELP = `      --eval          take the model out of training mode, which many are saved in: no dropout, and batch normalization by running statistics`
+
+export function evalOf(values: { readonly eval: boolean }): Pick<LoadOptions, 'eval'> {
+  return values.eval ? { eval: true } : {}
+}
+
+/** `--no-winograd`, for every command that compiles. */
+export const WINOGRAD_OPTION = { 'no-winograd': { type: 'boolean', default: false } } as const
+export const WINOGRAD_HELP = `      --no-winograd   compiled convolutions are computed as their definition says, slower and with fewer roundings; as does
+                      PTLITE_WINOGRAD=0 in the environment`
+
+export function winogradOf(values: { readonly 'no-winograd': boolean }): Pick<LoadOptions, 'winograd'> {
+  return values['no-winograd'] ? { winograd: false } : {}
+}
+
+const NAMES: readonly (keyof Limits)[] = ['instructions', 'bytes', 'milliseconds', 'elements']
+
+/** `--limit NAME=NUMBER`, for commands that run models. */
+export const LIMIT_OPTION = { limit: { type: 'string', multiple: true, default: [] as string[] } } as const
+export const LIMIT_HELP = `      --limit NAME=N  what loading and the call may take: instructions, bytes, milliseconds or elements (docs/limits.md); may be repeated`
+
+/** Throws UsageError for what is no limit. */
+export function limitsFrom({ limit }: { readonly limit: readonly string[] }): { limits?: Limits } {
+  const pairs = limit.map((text) => {
+    const [, name, number] = /^(\w+)=(\d+(?:\.\d+)?(?:e\d+)?)$/.exec(text) ?? []
+    const known = NAMES.find((one) => one === name)
+    if (known === undefined) throw new UsageError(`--limit: expected NAME=NUMBER with a name of ${NAMES.join(', ')}, found '${text}'`)
+    return [known, Number(number)] as const
+  })
+  return pairs.length === 0 ? {} : { limits: Object.fromEntries(pairs) }
+}

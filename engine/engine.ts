@@ -22,11 +22,14 @@ export interface MethodSignature {
 export interface CallSettings {
   readonly profiler?: Profiler | undefined
   readonly limits?: Limits | undefined
+  /** Of the first tensor of the result only the last row is wanted. The engine may give all of it. */
+  readonly lastRow?: boolean | undefined
 }
 
 export interface RunSettings {
   readonly signal?: AbortSignal | undefined
   readonly limits?: Limits | undefined
+  readonly lastRow?: boolean | undefined
 }
 
 /**

@@ -77,6 +77,11 @@ export interface CallOptions {
   readonly profiler?: Profiler
   /** What the call may take, in place of what its module's limits say: LIMIT_EXCEEDED beyond. */
   readonly limits?: Limits
+  /**
+   * 'last': of the result, or of the first tensor in it (`logits` in a dict), the last row alone is given, [..., 1, columns] of [..., rows, columns]; what only other rows
+   * need is not computed by plans. For the prompt of a language model, of which the next token's logits are wanted. By default everything is given.
+   */
+  readonly outputs?: 'last'
 }
 
 /** How a run is made. */
@@ -85,4 +90,9 @@ export interface RunOptions {
   readonly signal?: AbortSignal
   /** What the run may take, in place of what its module's limits say: LIMIT_EXCEEDED beyond. Time that it waits for its turn does not count. */
   readonly limits?: Limits
+  /**
+   * 'last': of the result, or of the first tensor in it (`logits` in a dict), the last row alone is given, [..., 1, columns] of [..., rows, columns]; what only other rows
+   * need is not computed by plans. For the prompt of a language model, of which the next token's logits are wanted. By default everything is given.
+   */
+  readonly outputs?: 'last'
 }

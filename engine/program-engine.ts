@@ -57,8 +57,8 @@ export class ProgramEngine extends InterpretingEngine {
     this.tiers = new TieredModule(script, options.compile ?? 'auto', this.passes)
   }
 
-  call(method: string, args: readonly Value[], { profiler, limits: own }: CallSettings): Value {
-    const fn = this.script.method(method)
+  call(method: string, args: readonly Value[], { profiler, limits: own, lastRow }: CallSettings): Value {
+    const fn = this.functionOf(method, lastRow)
     const limits = limitsOver(own, this.limits)
     if (profiler === undefined && limits === undefined) return this.tiers.call(fn, args)
     return withinLimits(limits, () =>
@@ -66,6 +66,11 @@ export class ProgramEngine extends InterpretingEngine {
         ? this.tiers.callProfiled(fn, args, profiler)
         : this.tiers.call(fn, args, profiler === undefined ? {} : { profiler }),
     )
+  }
+
+  private functionOf(method: string, lastRow = false): LinkedFunction {
+    const fn = this.script.method(method)
+    return (lastRow ? this.script.lastRow(fn) : null) ?? fn
   }
 
   override setTraining(mode: boolean): void {
@@ -77,8 +82,8 @@ export class ProgramEngine extends InterpretingEngine {
     tiers.enterModes(script.modes)
   }
 
-  async run(method: string, args: readonly Value[], { signal, limits: own }: RunSettings): Promise<Value> {
-    const fn = this.script.method(method)
+  async run(method: string, args: readonly Value[], { signal, limits: own, lastRow }: RunSettings): Promise<Value> {
+    const fn = this.functionOf(method, lastRow)
     const ended = this.lifetime.signalWith(signal)
     const limits = limitsOver(own, this.limits)
     ended.throwIfAborted()

@@ -12,7 +12,7 @@ export interface LanguageModel {
   /** Calls a method that says something of the program, such as `get_eos_ids`. */
   call(method: string, args?: readonly Input[]): Output
   /** Calls `forward`, off the event loop. */
-  run(method: string, args?: readonly Input[], options?: { readonly signal?: AbortSignal }): Promise<Output>
+  run(method: string, args?: readonly Input[], options?: { readonly signal?: AbortSignal; readonly outputs?: 'last' }): Promise<Output>
   /** A copy of what is in its buffers. */
   saveState(): ModuleState
   /** Puts that back. */

@@ -1,5 +1,6 @@
 import { PtliteError } from '../runtime/error.js'
 import type { FunctionCode } from '../program/code.js'
+import { lastRowCode, withLastRow } from '../program/last-row.js'
 import { linkFunctions } from '../program/link.js'
 import { refuseUseless } from '../program/missing.js'
 import type { LinkedFunction } from '../program/linked.js'
@@ -63,6 +64,7 @@ export class ScriptModule implements ProgramInstance {
   private byName: ReadonlyMap<string, LinkedFunction> | undefined
   /** Methods of the root object that were asked for. */
   private readonly methodsByName = new Map<string, LinkedFunction>()
+  private readonly lastRows = new Map<LinkedFunction, LinkedFunction | null>()
   private disposed = false
   /** Background runs that are under way. */
   private uses = 0
@@ -155,6 +157,21 @@ export class ScriptModule implements ProgramInstance {
     }
     this.methodsByName.set(name, fn)
     return fn
+  }
+
+  /**
+   * The method with the last row of its result alone; null where there is none, and where the build lacks what it takes. `items`: see `withLastRow`; by
+   * default what the schema says.
+   */
+  lastRow(fn: LinkedFunction, items?: number): LinkedFunction | null {
+    let found = this.lastRows.get(fn)
+    if (found !== undefined) return found
+    const code = items === undefined ? lastRowCode(fn.source) : withLastRow(fn.source, items)
+    const made = code === null ? null : linkFunctions([code], this.file.operatorVersion, this.namedTuples, true)[0]!
+    found = made === null || made.operators.some(({ isMissing }, i) => isMissing === true && i >= fn.operators.length) ? null : made
+    if (found !== null) verifyFunction(found, this.functions)
+    this.lastRows.set(fn, found)
+    return found
   }
 
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */

@@ -40,4 +40,6 @@ export interface FunctionCode {
   readonly schema: FunctionSchema | null
   /** One handle per instruction, where the file has debug information. */
   readonly debugHandles?: Int32Array | undefined
+  /** Of code that `withLastRow` has made: what it was told. */
+  readonly lastRowOf?: number
 }

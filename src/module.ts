@@ -10,6 +10,7 @@ import { kindOf } from '../runtime/tensor/kind-of.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { callSettings, runSettings } from './call-options.js'
+import { lastRow } from './values/last-row.js'
 import { type Input, type Output, toOutput } from './values/convert.js'
 import { type Parameters, parametersFor } from './fit.js'
 import { boolean, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
@@ -92,7 +93,9 @@ export class Module {
   call<Result extends Output>(method: string, args?: readonly Input[], options?: CallOptions): Result
   call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
     const values = this.#fit(method, args)
-    return toOutput(this.engine.call(method, values, callSettings(options)))
+    const settings = callSettings(options)
+    const output = toOutput(this.engine.call(method, values, settings))
+    return settings.lastRow === true ? lastRow(output) : output
   }
 
   /**
@@ -108,7 +111,8 @@ export class Module {
   run<Result extends Output>(method: string, args?: readonly Input[], options?: RunOptions): Promise<Result>
   async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
     const settings = runSettings(options)
-    return toOutput(await this.engine.run(method, this.#fit(method, args), settings))
+    const output = toOutput(await this.engine.run(method, this.#fit(method, args), settings))
+    return settings.lastRow === true ? lastRow(output) : output
   }
 
   /**

@@ -27,6 +27,7 @@ import { permutedSteps } from './canonical/permuted-steps.js'
 import { postOps } from './lower/post-ops.js'
 import { prepacked } from './canonical/prepacked.js'
 import { quantizedInput } from './lower/quantized-input.js'
+import { readRows } from './fuse/read-rows.js'
 import { rmsNorm } from './fuse/rms-norm.js'
 import { rotary } from './fuse/rotary.js'
 import { rowMajor } from './canonical/row-major.js'
@@ -64,6 +65,7 @@ export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS
   rmsNorm,
   rotary,
   attention,
+  readRows,
   rowMajor,
   stridedOperands,
   permutedSteps,

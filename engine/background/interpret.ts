@@ -150,6 +150,7 @@ export class BackgroundInterpreter {
         kind: 'run',
         module,
         method: fn.source.name,
+        lastRowOf: fn.source.lastRowOf,
         stateNodes,
         nodes,
         args: encoded,

@@ -37,6 +37,8 @@ export interface RunRequest {
   readonly module: number
   /** Qualified name. */
   readonly method: string
+  /** With the last row of its result alone: see `withLastRow`. */
+  readonly lastRowOf: number | undefined
   /** Module state that changed on the main thread. */
   readonly stateNodes: readonly Node[]
   readonly nodes: readonly Node[]

@@ -208,7 +208,8 @@ class Server {
     let outcome: Outcome<MadePlan> | null = null
     const failure = failureOf(() => {
       run.receive(request.nodes)
-      const fn = script.functions.find((f) => f.source.name === request.method)!
+      const named = script.functions.find((f) => f.source.name === request.method)!
+      const fn = request.lastRowOf === undefined ? named : script.lastRow(named, request.lastRowOf)!
       args = request.args.map((arg) => run.valueOf(arg))
       const carryOut = (): void => {
         if (request.how === 'interpret') value = script.call(fn, args)

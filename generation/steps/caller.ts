@@ -19,6 +19,9 @@ export class Caller {
   /** The most that a call takes. */
   readonly most: number
 
+  /** What the model gives first is known to have a row for each token. */
+  private readonly givesRows: boolean
+
   constructor(
     readonly model: LanguageModel,
     readonly slots: readonly Slot[],
@@ -27,12 +30,15 @@ export class Caller {
     const size = slots.find(({ role }) => role === 'tokens')!.info.shape?.at(-1)
     this.width = fixedSize(size)
     this.most = mostOf(size)
+    this.givesRows = (model.outputs?.[0]?.shape?.length ?? 0) > 1
   }
 
   async call(tokens: readonly number[], start: number, past: readonly Input[], signal: AbortSignal | undefined): Promise<StepResult> {
     const step: Step = { tokens, start, width: this.width ?? tokens.length, past, ...this.around }
     const args = argumentsOf(this.slots, step)
-    const result = resultOf(await this.model.run('forward', args, signal === undefined ? {} : { signal }))
+    // of a width that is filled up the last token is somewhere before
+    const outputs = this.givesRows && step.width === tokens.length && tokens.length > 1 ? 'last' : undefined
+    const result = resultOf(await this.model.run('forward', args, { ...(signal && { signal }), ...(outputs && { outputs }) }))
     // what was made for this call; what the caller gave, and the past, are others' to dispose of
     const lent = new Set<unknown>([...past, this.around.states, this.around.statesMask, ...this.around.given.values()])
     for (const value of args) if (value instanceof Tensor && !lent.has(value)) value.dispose()

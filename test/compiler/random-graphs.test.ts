@@ -37,6 +37,7 @@ const UNSEEN = new Set([
   'scaled filters',
   'single windows',
   'updates',
+  'rows that are read',
   'quantized input',
   'signals as images',
 ])

@@ -5,6 +5,7 @@ import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../te
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
 import { writeOut } from '../support/write-out.js'
+import { halfLinear } from '../support/half-weight.js'
 import { PackSide, packedWeight } from '../support/packed-weight.js'
 import type { PostFields } from '../../shapes/post-ops.js'
 import { roundedLinear, roundedWeight } from '../support/rounded-weight.js'
@@ -65,6 +66,8 @@ export function takesLinear(input: Tensor, weight: Tensor, bias: Tensor | null):
 export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?: Tensor): Tensor {
   if (out === undefined && takesLinear(input, weight, bias)) return clampedLinear(input, weight, bias, false, 0, 0)
   if (isSparse(weight)) return writeOut(sparseLinear(input, weight, bias), out)
+  const half = halfLinear(input, weight, bias)
+  if (half !== null) return writeOut(half, out)
   check(weight.dim === 1 || weight.dim === 2, () => `linear: expected a weight with 1 or 2 dimensions, found shape ${shapeText(weight)}`)
   check(input.dim > 0, () => 'linear: expected an input with 1 or more dimensions')
   checkInner('linear', input, weight, input.shape[input.dim - 1] === weight.shape[weight.dim - 1])

@@ -1,0 +1,59 @@
+import * as features from '../../features.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { packedBytes, PANEL_ROWS, BLOCK_NUMBERS } from '../../shapes/packed-weight.js'
+import { DType } from '../../tensor/dtype.js'
+import { isHalf } from '../../tensor/half.js'
+import { isContiguous } from '../../tensor/shape.js'
+import { discardPages, Storage } from '../../tensor/storage.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { castTo } from './copy.js'
+import { derivedIn } from './kept-derived.js'
+import { roundedLinear } from './rounded-weight.js'
+
+/** Rows that are packed at a time, by way of float32: whole panels. */
+const ROWS_AT_ONCE = 64 * PANEL_ROWS
+
+/** Versions of weights that were used once: one that is used no more is not worth packing. */
+const uses = new WeakMap<Tensor, { readonly storage: Storage; readonly version: number }>()
+
+/**
+ * x [..., k] by a weight [n, k] of 16 bits, plus bias [n], all of one dtype, where the weight lasts and is worth packing; null elsewhere. The weight keeps its 16 bits, sums are
+ * float32 and rounded once.
+ */
+export function halfLinear(input: Tensor, weight: Tensor, bias: Tensor | null): Tensor | null {
+  if (!features.rounding || !features.half || !isHalf(weight.type) || input.type !== weight.type) return null
+  const { storage, shape, strides } = weight
+  const [n, k] = shape as [number, number]
+  if (shape.length !== 2 || n < PANEL_ROWS || k < BLOCK_NUMBERS || input.dim === 0 || input.shape.at(-1) !== k || input.numel === 0)
+    return null
+  if (bias !== null && (bias.type !== weight.type || bias.dim !== 1 || bias.numel !== n)) return null
+  if (!weight.pinned || storage.varies || !isContiguous(shape, strides)) return null
+  const use = uses.get(weight)
+  if (use?.storage !== storage || use.version !== storage.version) {
+    uses.set(weight, { storage, version: storage.version })
+    return null
+  }
+  const format = weight.type === DType.bfloat16 ? 'bfloat16' : 'float16'
+  const { address } = packedIn(weight, n, k, kernels.WeightFormat[format])
+  const held = { format: kernels.WeightFormat[format], group: 0, bytes: false, n, k, address }
+  const addend = bias === null ? null : castTo(bias, DType.float32)
+  return castTo(roundedLinear(castTo(input, DType.float32), held, addend, null), weight.type)
+}
+
+function packedIn(weight: Tensor, n: number, k: number, format: number): Storage {
+  const { storage, offset } = weight
+  return derivedIn(storage, `half:${n}:${k}:${offset}`, () => {
+    const packed = Storage.allocate(packedBytes(format, n, k, 0))
+    let dst = packed.address
+    for (let row = 0; row < n; row += ROWS_AT_ONCE) {
+      const rows = Math.min(ROWS_AT_ONCE, n - row)
+      const floats = castTo(viewOf(weight, [rows, k], [k, 1], offset + row * k), DType.float32)
+      kernels.weight_pack({ format, n: rows, k, group: 0, n_stride: k, k_stride: 1, src: floats.address, dst })
+      dst += packedBytes(format, rows, k, 0)
+      floats.release()
+    }
+    // a mapped file keeps the numbers
+    discardPages(storage)
+    return packed
+  })
+}

@@ -99,3 +99,34 @@ for (const [name, sees] of Object.entries(FORMS)) {
     }
   })
 }
+
+for (const dtype of ['bfloat16', 'float16'] as const) {
+  t.test(`keys and values of ${dtype}`, (t) => {
+    for (const queries of [1, 3, 50]) {
+      const [q, k, v] = [HEADS * queries * SIZE, SHARED * KEYS * SIZE, SHARED * KEYS * SIZE].map((count, i) => {
+        const heads = i === 0 ? HEADS : SHARED
+        // as a projection leaves them: heads within rows
+        const rows = count / heads / SIZE
+        return tensor(random(count), [1, rows, heads, SIZE]).to(dtype).permute([0, 2, 1, 3])
+      }) as [Tensor, Tensor, Tensor]
+      const [a, b, c] = [q, k, v].map((x) => x.to('float32').data() as Float32Array) as [Float32Array, Float32Array, Float32Array]
+      const mask = tensor(
+        Uint8Array.from({ length: queries * KEYS }, (_, i) => Number(i % KEYS <= 301 + Math.floor(i / KEYS))),
+        [queries, KEYS],
+        'bool',
+      )
+      for (const given of [null, mask]) {
+        const found = callOperator<Tensor>('aten::scaled_dot_product_attention', [q, k, v, given, 0, false, null, true])
+        const want = reference(a, b, c, queries, (i, j) => (given === null || j <= 301 + i ? 0 : -Infinity))
+        t.equal(found.dtype, dtype)
+        const data = found.to('float32').data() as Float32Array
+        const worst = want.reduce(
+          (most, x, i) => Math.max(most, Math.abs(x - data[i]!) - Math.abs(x) * (dtype === 'bfloat16' ? 2 ** -8 : 2 ** -11)),
+          0,
+        )
+        t.ok(worst < 2e-6, `${queries} queries: off by ${worst}`)
+      }
+    }
+    t.end()
+  })
+}

@@ -1,4 +1,5 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
+import { isHalf } from '../../../runtime/tensor/half.js'
 import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, type OperatorNode, NONE, type TensorType, value, type ValueId } from '../../graph/graph.js'
@@ -168,7 +169,9 @@ function fits(
 ): boolean {
   const [q, k, v, out] = [query, key, values, result].map((id) => analysis.type(id)) as [TensorType, TensorType, TensorType, TensorType]
   const rank = q.shape.length
-  if ([q, k, v, out].some((t) => t.dtype !== DType.float32 || t.shape.length !== rank || numelOf(t.shape) === 0)) return false
+  // spelled out, numbers of 16 bits are rounded at every step
+  if (q.dtype !== DType.float32 && (node.op !== OPERATOR || !isHalf(q.dtype))) return false
+  if ([q, k, v, out].some((t) => t.dtype !== q.dtype || t.shape.length !== rank || numelOf(t.shape) === 0)) return false
   if (rank < 3 || rank > 4 || !isContiguous(out.shape, out.strides)) return false
   const [lead, keyLead, valueLead] = [q, k, v].map((t) => t.shape.slice(0, -2)) as [number[], number[], number[]]
   const keys = turned ? k.shape.at(-1)! : k.shape.at(-2)!

@@ -9,6 +9,8 @@
 #include "attention_block.h"
 #include "attention_few.h"
 #include "pool/pool.h"
+#include "support/element.h"
+#include "vec/half.h"
 
 namespace {
 
@@ -93,30 +95,66 @@ class Blocks {
   const int64_t queries_, rows_, heads_, by_head_;
 };
 
-struct Operands {
-  gemm::Operand<float> key, value;
+/// A matrix of keys or values, whose rows are made float32 where they are of 16 bits.
+struct Matrix {
+  const char* data;
+  int64_t row, col;
+  int32_t element;
 
-  Operands(const attention_frame& f, int64_t matrix) {
+  Matrix(const attention_frame& f, uint64_t address, const int64_t* strides, int64_t matrix)
+      : row(strides[2]), col(strides[3]), element(f.element) {
     const int64_t batch = matrix / f.kv_heads, head = matrix % f.kv_heads;
-    const float* keys = pointer<const float>(f.key) + batch * f.key_strides[0] + head * f.key_strides[1];
-    const float* values = pointer<const float>(f.value) + batch * f.value_strides[0] + head * f.value_strides[1];
-    key = {keys, f.key_strides[2], f.key_strides[3], false};
-    value = {values, f.value_strides[2], f.value_strides[3], false};
+    data = pointer<const char>(address) + (batch * strides[0] + head * strides[1]) * size();
   }
+
+  bool is_float() const { return element == elem::F32; }
+  int64_t size() const { return is_float() ? 4 : 2; }
+
+  /// `count` rows of `width` numbers from `first` on: where they lie, or in `memory` [count, width].
+  gemm::Operand<float> rows(int64_t first, int64_t count, int64_t width, float* memory) const {
+    const char* from = data + first * row * size();
+    if (is_float()) return {reinterpret_cast<const float*>(from), row, col, false};
+    if (element == elem::BF16) widen(reinterpret_cast<const ptlite::bfloat16*>(from), count, width, memory);
+    else widen(reinterpret_cast<const ptlite::float16*>(from), count, width, memory);
+    return {memory, width, 1, false};
+  }
+
+ private:
+  template <class Half>
+  void widen(const Half* from, int64_t count, int64_t width, float* to) const {
+    using F = ptlite::Vec<float>;
+    for (int64_t r = 0; r < count; r++, from += row, to += width) {
+      int64_t d = 0;
+      if (col == 1) {
+        for (; d < width; d += F::size) {
+          const int64_t some = std::min<int64_t>(F::size, width - d);
+          load_float(from + d, some).store(to + d, some);
+        }
+      }
+      for (; d < width; d++) to[d] = to_float(from[d * col]);
+    }
+  }
+};
+
+struct Operands {
+  Matrix key, value;
+
+  Operands(const attention_frame& f, int64_t matrix) : key(f, f.key, f.key_strides, matrix), value(f, f.value, f.value_strides, matrix) {}
 };
 
 int32_t few_queries(const attention_frame& f) {
   const int64_t work = int64_t{f.group} * f.queries * f.keys * (int64_t{f.depth} + f.width);
   std::atomic<bool> fine{true};
   ptlite::parallel_for(int64_t{f.batch} * f.kv_heads, ptlite::grain_for(work), [&](int64_t begin, int64_t end) {
-    float* memory = static_cast<float*>(ptlite::range_scratch(size_t(few_rows_size(f.keys, f.depth, f.width)) * sizeof(float)));
+    const int64_t own = few_rows_size(f.keys, f.depth, f.width), wide = f.element == elem::F32 ? 0 : f.keys * (int64_t{f.depth} + f.width);
+    float* memory = static_cast<float*>(ptlite::range_scratch(size_t(own + wide) * sizeof(float)));
     if (memory == nullptr) {
       fine = false;
       return;
     }
     for (int64_t matrix = begin; matrix < end; matrix++) {
       const Rows rows(f, matrix);
-      Operands operands(f, matrix);
+      const Operands operands(f, matrix);
       Row list[kFewRows];
       for (int64_t r = 0; r < rows.count(); r++) list[r] = rows.at(r);
       const KeyRange seen = f.causal != 0 ? KeyRange{0, f.keys}
@@ -124,10 +162,10 @@ int32_t few_queries(const attention_frame& f) {
                                                 rows.count(), f.keys, [&](int64_t r) -> const Mask& { return list[r].mask; },
                                                 [&](int64_t r) { return list[r].position; });
       for (int64_t r = 0; r < rows.count(); r++) list[r].mask = list[r].mask.from(seen.begin);
-      operands.key.data += seen.begin * operands.key.row;
-      operands.value.data += seen.begin * operands.value.row;
-      if (!few_rows(list, rows.count(), f.query_strides[3], operands.key, operands.value, seen.end - seen.begin, f.depth, f.width, f.scale,
-                    f.causal != 0, f.safe != 0, memory)) {
+      const int64_t count = seen.end - seen.begin;
+      const auto key = operands.key.rows(seen.begin, count, f.depth, memory + own);
+      const auto value = operands.value.rows(seen.begin, count, f.width, memory + own + count * f.depth);
+      if (!few_rows(list, rows.count(), f.query_strides[3], key, value, count, f.depth, f.width, f.scale, f.causal != 0, f.safe != 0, memory)) {
         fine = false;
       }
     }
@@ -147,7 +185,8 @@ int32_t many_queries(const attention_frame& f) {
   const int64_t work = blocks.count() * kBlock * f.keys * (int64_t{f.depth} + f.width) / shares;
   std::atomic<bool> fine{true};
   ptlite::parallel_for(matrices * shares, ptlite::grain_for(work), [&](int64_t begin, int64_t end) {
-    const size_t floats = size_t(key_size + value_size + BlockMemory::size(f.depth, f.width, tile));
+    const int64_t own = BlockMemory::size(f.depth, f.width, tile), wide = f.element == elem::F32 ? 0 : tile * std::max(f.depth, f.width);
+    const size_t floats = size_t(key_size + value_size + own + wide);
     float* keys = static_cast<float*>(ptlite::range_scratch(floats * sizeof(float)));
     if (keys == nullptr) {
       fine = false;
@@ -155,19 +194,22 @@ int32_t many_queries(const attention_frame& f) {
     }
     float* values = keys + key_size;
     const BlockMemory memory(values + value_size, f.depth, tile);
+    float* widened = values + value_size + own;
     for (int64_t unit = begin, packed = 0; unit < end; unit++) {
       const int64_t matrix = unit / shares;
       if (unit == begin || unit % shares == 0) packed = 0;
       const Rows rows(f, matrix);
-      const auto [key, value] = Operands(f, matrix);
+      const Operands operands(f, matrix);
       for (int64_t b = unit % shares; b < blocks.count(); b += shares) {
         const Block block = blocks.at(b, rows);
         const KeyRange range = f.causal != 0 ? KeyRange{0, std::min<int64_t>(f.keys, block.highest + 1)} : seen_by(block, f.keys);
         const int64_t begin_key = range.begin / tile * tile, seen = range.end;
         for (; packed < seen; packed += tile) {
           const int64_t count = std::min<int64_t>(tile, f.keys - packed);
-          gemm::pack_a<float>(count, f.depth, key.data + packed * key.row, key.row, key.col, keys + packed * f.depth);
-          gemm::pack_a<float>(f.width, count, value.data + packed * value.row, value.col, value.row, values + packed * value_rows);
+          const auto key = operands.key.rows(packed, count, f.depth, widened);
+          gemm::pack_a<float>(count, f.depth, key.data, key.row, key.col, keys + packed * f.depth);
+          const auto value = operands.value.rows(packed, count, f.width, widened);
+          gemm::pack_a<float>(f.width, count, value.data, value.col, value.row, values + packed * value_rows);
         }
         block_of_queries(block, f.query_strides[3], keys, values, value_rows, f.keys, begin_key, seen, tile, f.depth, f.width, f.scale, f.causal != 0,
                          f.safe != 0, memory);

@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
+import { isHalf } from '../../tensor/half.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { numelOf, sameShape } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
@@ -40,7 +41,7 @@ function headsPerKey(query: Tensor, key: Tensor, value: Tensor): number {
 }
 
 /**
- * softmax(scale query key^T + mask) value for float32 query [..., H, L, D], key [..., K, S, D] and value [..., K, S, E] of 2 to 4 dimensions
+ * softmax(scale query key^T + mask) value for float32 query [..., H, L, D], key [..., K, S, D] and value [..., K, S, E], which may be of 16 bits, of 2 to 4 dimensions
  * that all have elements; where there are fewer heads of keys than of queries, each serves H / K heads that lie behind each other. The
  * mask, of float32 (added) or bool (false leaves out), can be broadcast to [..., H, L, S]. The rows of `out` [..., H, L, E] are contiguous; `sums`,
  * dense [..., H, L], gets the logarithms of the sums of exponentials.
@@ -58,7 +59,11 @@ export function attend(
   check(rank >= 2 && rank <= 4, () => `attention: expected 2 to 4 dimensions, found ${rank}`)
   const group = headsPerKey(query, key, value)
   check(group > 0, () => `attention: query, key and value of shapes ${shapesText([query, key, value])} do not go together`)
-  for (const t of [query, key, value]) check(t.type === DType.float32, () => `attention: expected float32 tensors, found ${t.dtype}`)
+  check(query.type === DType.float32, () => `attention: expected float32 queries, found ${query.dtype}`)
+  check(
+    key.type === value.type && (key.type === DType.float32 || isHalf(key.type)),
+    () => `attention: expected keys and values of float32 or of 16 bits, found ${key.dtype} and ${value.dtype}`,
+  )
   check(
     mask === null || mask.type === DType.float32 || mask.type === DType.bool,
     () => `attention: expected a mask of float32 or bool, found ${mask!.dtype}`,
@@ -83,6 +88,7 @@ export function attend(
     causal: causal ? 1 : 0,
     safe: safe ? 1 : 0,
     mask_dtype: mask?.type ?? DType.float32,
+    element: key.type,
     scale,
     query: query.address,
     key: key.address,

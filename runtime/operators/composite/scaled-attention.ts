@@ -110,7 +110,8 @@ function byKernel(
   if (numelOf(shape) === 0 || keys === 0) {
     return [at.zero_(empty(shape, query.type)), sums === null ? null : at.zero_(sums)]
   }
-  const [q, k, v] = [castTo(asFour(query), DType.float32), asFour(key), asFour(value)]
+  const inner = isHalf(key.type) ? key.type : DType.float32
+  const [q, k, v] = [castTo(asFour(query), DType.float32), castTo(asFour(key), inner), castTo(asFour(value), inner)]
   const out = emptyStrided(shape, strides, DType.float32)
   attend(q, k, v, added === null || added.type === DType.bool ? added : castTo(added, DType.float32), scores, asFour(out), sums)
   return [castTo(out, query.type), sums]

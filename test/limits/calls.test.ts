@@ -1,5 +1,6 @@
 import t from 'tap'
 import { type Limits, loadModule, memoryStats, type Module, PtliteError, type Tensor, tensor } from '../../src/index.js'
+import { Float } from '../../runtime/tensor/scalar.js'
 import {
   answer,
   appending,
@@ -205,6 +206,32 @@ for (const operator of [
     module.dispose()
   })
 }
+
+t.test('sequences end', async (t) => {
+  const spaced = method(
+    'forward',
+    `STOREN 1 1
+     DROPR 1
+     LOADC 0
+     LOADC 1
+     LOADC 2
+     LOADC 3
+     LOADC 4
+     LOADC 4
+     LOADC 4
+     LOADC 4
+     OP 0
+     RET`,
+    { operators: [['aten::logspace', 8]], constants: [0, 1, 2 ** 25, new Float(2.5), null] },
+  )
+  const module = await moduleOf([spaced, answer])
+  for (const [code, text] of await endings(module, [], { milliseconds: 40 })) {
+    t.equal(code, 'LIMIT_EXCEEDED')
+    t.match(text, /took more than 40 ms/)
+  }
+  t.equal(module.call('answer'), 42)
+  module.dispose()
+})
 
 t.test('a signal ends a kernel', async (t) => {
   const module = await moduleOf([expanded('aten::sum', 2 ** 25, [null]), answer])

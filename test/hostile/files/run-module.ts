@@ -8,6 +8,8 @@ import { type Call, callsOf, disposeAll } from './calls.js'
 
 /** Loops of mutants are given up soon: whether they end is of no interest. */
 const MAX_ITERATIONS = 300
+/** Of a call: an operator may be asked for any number of elements. */
+const MAX_MILLISECONDS = 1000
 /** Methods of one mutant that are called. */
 const MAX_CALLS = 2
 
@@ -69,6 +71,7 @@ export async function runModule(bytes: Buffer, base: Base, choice: number, known
     const module = await loadModule(byPath ? path : bytes, {
       compile: isCompiled ? 'eager' : 'off',
       maxIterations: MAX_ITERATIONS,
+      limits: { milliseconds: MAX_MILLISECONDS },
       onWarning: () => undefined,
     })
     try {

@@ -7,6 +7,8 @@ import type { Target } from '../harness/target.js'
 
 /** Loops of mutants are given up soon: whether they end is of no interest. */
 const MAX_ITERATIONS = 300
+/** Of a call: an operator may be asked for any number of elements. */
+const MAX_MILLISECONDS = 1000
 const MAX_CALLS = 2
 
 /** Model files in the library for browsers, whose kernels would trap where others end the process. */
@@ -23,6 +25,7 @@ export async function target(): Promise<Target> {
         module = await loadModule(new Uint8Array(bytes), {
           compile: isCompiled ? 'eager' : 'off',
           maxIterations: MAX_ITERATIONS,
+          limits: { milliseconds: MAX_MILLISECONDS },
           onWarning: () => undefined,
         })
         const { methods } = module

@@ -5,7 +5,7 @@ import { reachable } from '../program/reach.js'
 import type { Run } from './run-state.js'
 import * as features from '../runtime/features.js'
 
-/** Leaves results to the caller and what was put into arguments to the garbage collector, and notes what attributes hold. */
+/** Leaves results, what was put into arguments and what attributes hold to the garbage collector. */
 export function finishRun(run: Run, result: Value, args: readonly Value[]): void {
   // memory is given back whether there is time or not
   const pace = enterPace(null)
@@ -21,8 +21,7 @@ function settleRun({ program, lifetimes, roots }: Run, result: Value, args: read
     if (result instanceof Tensor) result.storage.watch()
     return
   }
-  const outputs = reachable([result])
-  for (const t of outputs) t.storage.watch()
+  for (const t of reachable([result])) t.storage.watch()
   const { root } = program
   const containers = args.filter((v) => v !== root && isContainer(v))
   // what was an attribute may be in a list or dict of the caller's, and be none any more

@@ -27,7 +27,8 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
   const signal = options.signal === undefined ? undefined : ownSignal(options.signal)
   const source = await atHand(model, signal)
   const data = options.data && (await Promise.all(options.data.map(async (file) => atHand(file, signal))))
-  needKernels()
+  // a model that could not run is not loaded
+  nativeHost()
   const waiting = models.ready()
   if (waiting !== undefined) await waiting
   return loadOpen(source, data === undefined ? options : { ...options, data }, signal)
@@ -83,9 +84,4 @@ export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): 
     activations: oneOf('int8', 'float'),
   }
   reading(() => checkOptions(options, tests satisfies Record<keyof LoadOptions, unknown>, where))
-}
-
-/** A model that could not run is not loaded. Throws NATIVE_LIBRARY. */
-function needKernels(): void {
-  nativeHost()
 }

@@ -218,7 +218,7 @@ export interface GraphOptions {
 }
 
 /** Throws INVALID_ARGUMENT for unknown options. */
-export function optimizedOf(options: GraphOptions): boolean {
+function optimizedOf(options: GraphOptions): boolean {
   reading(() => checkOptions(options, { optimized: boolean } satisfies Record<keyof GraphOptions, unknown>, 'graph()'))
   return options.optimized ?? false
 }

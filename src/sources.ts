@@ -1,3 +1,4 @@
+import { concatenated } from '../runtime/bytes.js'
 import { PtliteError } from '../runtime/error.js'
 import { isArrayBuffer } from '../runtime/intrinsics.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
@@ -68,13 +69,7 @@ async function collected(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array
     checkLength(length)
     parts.push(part)
   }
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+  return concatenated(parts)
 }
 
 export function checkChunk(part: unknown): asserts part is Uint8Array {

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../runtime/bytes.js'
 import { KERNEL_LAYOUTS } from '../../runtime/native/generated/layouts.js'
 
 /** What a kernel does with the memory at an address. Of `out` no result depends on what was there before. */
@@ -118,7 +119,7 @@ function parseLayout(line: string, kernel: number): FrameLayout {
 export function fieldOf(layout: FrameLayout, bytes: Uint8Array, name: string, index = 0): number {
   const member = layout.fields.get(name)
   if (member === undefined) throw new RangeError(`${layout.name} has no field ${name}`)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const view = fieldsOf(bytes)
   switch (member.kind) {
     case 'i32':
       return view.getInt32(member.offset + 4 * index, true)

@@ -1,9 +1,8 @@
 import { areEqual } from '../../runtime/bytes.js'
 import { utf8 } from '../../runtime/encoding.js'
-import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { readTensor, writeTensor } from '../../runtime/tensor/data.js'
-import { hashOf } from '../../runtime/tensor/hash.js'
+import { hashAt, hashOf } from '../../runtime/tensor/hash.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { empty, type Quant, Tensor } from '../../runtime/tensor/tensor.js'
@@ -46,9 +45,7 @@ export class SharedConstants {
   /** A vector of float32 or another contiguous tensor of these numbers. */
   numbers(data: Float32Array, shape: readonly number[]): Tensor {
     const fresh = tensorOfNumbers(data, shape)
-    const bytes = data.byteLength
-    const { low, high } = kernels.mem_hash({ address: fresh.address, bytes })
-    const key = `numbers ${low} ${high} [${shape.join()}]`
+    const key = `numbers ${hashAt(fresh.address, data.byteLength)} [${shape.join()}]`
     const [known] = (this.find(key) ?? []) as Tensor[]
     if (known === undefined) {
       this.keep(key, [fresh])

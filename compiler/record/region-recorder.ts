@@ -4,7 +4,7 @@ import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import type { OperatorCall } from '../../interpreter/run-state.js'
 import type { ProgramInstance } from '../../interpreter/run-state.js'
 import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
-import { sameShape } from '../../runtime/tensor/shape.js'
+import { sameLayout } from '../../runtime/tensor/shape.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { type Container, CustomObject, isContainer, ScriptObject, type Stack, Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -135,13 +135,8 @@ export class RegionRecorder extends GraphRecorder {
       })
     }
     super.operator(call)
-    if (this.looksForState && op.entry !== null && writesTo(op.entry)) this.findState(op.entry, args)
-  }
-
-  /** Attributes whose memory an operator writes to become state, for the next recording. */
-  private findState({ schema }: OperatorEntry, args: readonly Value[]): void {
-    const written = schema.arguments.flatMap(({ alias }, i) => (alias?.includes('!') === true ? [args[i] ?? null] : []))
-    for (const { storage } of reachable(written)) this.start.parts.addStateIn(storage)
+    // attributes whose memory an operator writes to become state, for the next recording
+    if (this.looksForState) for (const { storage } of reachable(changedBy(op, args))) this.start.parts.addStateIn(storage)
   }
 
   /** Follows numbers that may be others in later runs through an operator that they are given to. */
@@ -332,23 +327,16 @@ export class RegionRecorder extends GraphRecorder {
   }
 
   /** Lists and dicts that an operator may change are remembered as they are before. */
-  protected override before({ entry }: LinkedOperator, args: readonly Value[]): void {
+  protected override before(op: LinkedOperator, args: readonly Value[]): void {
     this.changing.clear()
-    entry?.schema.arguments.forEach(({ alias }, i) => {
-      const arg = args[i]
-      if (alias?.includes('!') === true && arg !== undefined && isContainer(arg)) this.changing.set(arg, shallowCopy(arg))
-    })
+    for (const arg of changedBy(op, args)) if (isContainer(arg)) this.changing.set(arg, shallowCopy(arg))
     if (this.changing.size > 0) this.lookAround()
   }
 
   /** The region ends before this call of an operator, unless something is alive that cannot be described. */
   protected override stoppedAt({ fn, pc, called, args, stack, registers }: StoppedCall, { reason, origin, temporary }: Refusal): void {
     if (temporary) return
-    const changed: Value[] = []
-    called.entry?.schema.arguments.forEach(({ alias }, i) => {
-      if (alias?.includes('!') === true) changed.push(args[i] ?? null)
-    })
-    const touched = new Set([...reachable(changed)].map((t) => t.storage))
+    const touched = new Set([...reachable(changedBy(called, args))].map((t) => t.storage))
     const found = [...touched].filter((storage) => this.start.parts.addStateIn(storage))
     if (found.length > 0) {
       // with these as state a region may go on beyond; what the rest of the run writes to is found on the way
@@ -541,6 +529,11 @@ function writesTo({ schema }: OperatorEntry): boolean {
   return schema.arguments.some(({ alias }) => alias?.includes('!') === true)
 }
 
+/** The arguments that an operator may write to, as its schema says. */
+function changedBy({ entry }: LinkedOperator, args: readonly Value[]): Value[] {
+  return entry?.schema.arguments.flatMap(({ alias }, i) => (alias?.includes('!') === true ? [args[i] ?? null] : [])) ?? []
+}
+
 /** True for operators that leave nothing behind but their results, and give the same each time. */
 function isOrdinary(entry: OperatorEntry): boolean {
   return !writesTo(entry) && entry.source === null && !hasFact(entry.qualifiedName, 'time_dependent')
@@ -560,5 +553,5 @@ function sameItems(a: Container, b: Container): boolean {
 }
 
 function sameType(a: TensorType, b: TensorType): boolean {
-  return a.dtype === b.dtype && a.offset === b.offset && sameShape(a.shape, b.shape) && sameShape(a.strides, b.strides)
+  return a.dtype === b.dtype && sameLayout(a, b)
 }

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../runtime/bytes.js'
 import { latin1, latin1TextOf } from '../../runtime/encoding.js'
 import { PLAN_MAGIC } from './magic.js'
 import { damaged, unsupported } from '../../program/file-error.js'
@@ -35,7 +36,7 @@ export function writePreamble(preamble: Preamble, hash: (bytes: Uint8Array) => b
 /** Checks everything but the hashes of header and data. `fileBytes` is the size of the file. Throws PtliteError naming `label`. */
 export function readPreamble(bytes: Uint8Array, fileBytes: number, label: string, hash: (bytes: Uint8Array) => bigint): Preamble {
   if (bytes.length < PREAMBLE_BYTES || latin1TextOf(bytes.subarray(0, 8)) !== PLAN_MAGIC) throw damaged(`${label}: not a whole .ptlc file`)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const view = fieldsOf(bytes)
   const version = view.getUint32(AT.version, true)
   if (version !== FORMAT_VERSION) {
     throw unsupported(`${label}: expected version ${FORMAT_VERSION} of the .ptlc format, found ${version}; compile the model again`)

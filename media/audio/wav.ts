@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../runtime/bytes.js'
 import { PtliteError } from '../../runtime/error.js'
 import { isArrayBuffer } from '../../runtime/intrinsics.js'
 import { reading } from '../../runtime/tensor/check-arguments.js'
@@ -31,7 +32,7 @@ interface Format {
  */
 export function readWav(bytes: Uint8Array | ArrayBuffer): Sound {
   return reading(() => {
-    if (bytes instanceof Uint8Array) return soundOf(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    if (bytes instanceof Uint8Array) return soundOf(fieldsOf(bytes))
     if (isArrayBuffer(bytes)) return soundOf(new DataView(bytes))
     throw new PtliteError('INVALID_ARGUMENT', `expected the bytes of a WAV file, a Uint8Array or an ArrayBuffer, found ${kindOf(bytes)}`)
   })

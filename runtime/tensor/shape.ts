@@ -109,6 +109,18 @@ export function sameShape(a: readonly number[], b: readonly number[]): boolean {
   return true
 }
 
+/** Where the elements of a tensor lie in its storage. */
+interface Layout {
+  readonly shape: readonly number[]
+  readonly strides: readonly number[]
+  readonly offset: number
+}
+
+/** True where two tensors have the same elements of a storage in the same order. */
+export function sameLayout(a: Layout, b: Layout): boolean {
+  return a.offset === b.offset && sameShape(a.shape, b.shape) && sameShape(a.strides, b.strides)
+}
+
 /** Of a sparse tensor, where elements are wanted that lie in memory. */
 export function refuseSparse(shape: readonly number[]): never {
   throw new PtliteError('INVALID_ARGUMENT', `expected a dense tensor, found a sparse one of shape ${shapeText(shape)}`)

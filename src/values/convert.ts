@@ -3,7 +3,15 @@ import * as features from '../../runtime/features.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import type { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { type CustomObject, type Device, type DictKey, type ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import {
+  type CustomObject,
+  type Device,
+  type DictKey,
+  isContainer,
+  type ScriptObject,
+  type Tuple,
+  type Value,
+} from '../../runtime/tensor/value.js'
 import { outputOfContainer, valueOfContainer } from './convert-containers.js'
 import { isLeaf, leafValue, type Output, outputOfLeaf, valueOfNumber } from './convert-leaf.js'
 
@@ -55,10 +63,5 @@ export function mismatch(where: string, expected: string, found: unknown): Ptlit
 /** The caller's form of a result. What is shared, or in itself, is so in the result. */
 export function toOutput(value: Value): Output {
   if (typeof value !== 'object' || value === null) return value
-  return isContainer(value) ? outputOfContainer(value) : (outputOfLeaf(value) as Output)
-}
-
-/** True for lists, tuples and dicts. */
-function isContainer(value: Value): boolean {
-  return features.containers && (Array.isArray(value) || value instanceof Tuple || value instanceof Map)
+  return features.containers && isContainer(value) ? outputOfContainer(value) : (outputOfLeaf(value) as Output)
 }

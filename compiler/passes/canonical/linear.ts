@@ -1,6 +1,6 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
-import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
+import { isContiguous, sameLayout, sameShape } from '../../../runtime/tensor/shape.js'
 import { type Tensor, viewOf } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { callOnce } from '../../graph/evaluate.js'
@@ -170,8 +170,4 @@ function denseOf(tensor: Tensor): Tensor {
   dense.storage.rounding = tensor.storage.rounding
   tensor.release()
   return dense
-}
-
-function sameLayout(a: Tensor, b: Tensor): boolean {
-  return a.offset === b.offset && sameShape(a.shape, b.shape) && sameShape(a.strides, b.strides)
 }

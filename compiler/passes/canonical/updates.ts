@@ -1,4 +1,4 @@
-import { sameShape } from '../../../runtime/tensor/shape.js'
+import { sameLayout } from '../../../runtime/tensor/shape.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type GraphNode, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
@@ -66,7 +66,7 @@ function updateOf(write: OperatorNode, analysis: Analysis): Update | null {
 }
 
 function isSame(a: TensorType, b: TensorType): boolean {
-  return a.dtype === b.dtype && a.offset === b.offset && a.quant === null && sameShape(a.shape, b.shape) && sameShape(a.strides, b.strides)
+  return a.dtype === b.dtype && a.quant === null && sameLayout(a, b)
 }
 
 function replace({ update, made, write, target }: Update, analysis: Analysis, editor: Editor): void {

@@ -1,4 +1,4 @@
-import { sameShape } from '../../../runtime/tensor/shape.js'
+import { sameLayout } from '../../../runtime/tensor/shape.js'
 import { definitionsOf, type Graph, type GraphNode, type TensorType, type ValueId } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
 import { Analysis } from '../analysis.js'
@@ -56,9 +56,7 @@ function isView(node: GraphNode, analysis: Analysis): boolean {
 
 function sameType(a: ValueId, b: ValueId, analysis: Analysis): boolean {
   const [x, y]: [TensorType, TensorType] = [analysis.type(a), analysis.type(b)]
-  return (
-    x.dtype === y.dtype && x.offset === y.offset && x.quant === y.quant && sameShape(x.shape, y.shape) && sameShape(x.strides, y.strides)
-  )
+  return x.dtype === y.dtype && x.quant === y.quant && sameLayout(x, y)
 }
 
 /** True where a replaced view was read, or its node can go. */

@@ -1,5 +1,5 @@
-import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
+import { contiguousStrides, isContiguous, sameLayout } from '../../../runtime/tensor/shape.js'
+import { type Arg, constant, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { Analysis, integersArg, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
@@ -49,7 +49,7 @@ function partOf(node: OperatorNode, analysis: Analysis): Part | null {
   if (analysis.outputs.has(memory)) return null
   const slices = analysis.readersOf(made)
   const parts = slices.map((reader) =>
-    isSlice(reader, analysis) && sameType(analysis.type(onlyResult(reader)!), read) ? onlyResult(reader)! : -1,
+    isSlice(reader, analysis) && sameLayout(analysis.type(onlyResult(reader)!), read) ? onlyResult(reader)! : -1,
   )
   // nothing else shows the memory
   if (parts.includes(-1)) return null
@@ -60,10 +60,6 @@ function partOf(node: OperatorNode, analysis: Analysis): Part | null {
 
 function isSlice(node: GraphNode, analysis: Analysis): boolean {
   return node.kind === 'operator' && node.op === 'aten::slice.Tensor' && analysis.isPure(node)
-}
-
-function sameType(a: TensorType, b: TensorType): boolean {
-  return a.offset === b.offset && sameShape(a.shape, b.shape) && sameShape(a.strides, b.strides)
 }
 
 /** Places of the arguments that have the rows of a result, which are along `dim`; null where a row depends on others. */

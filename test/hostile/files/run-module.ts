@@ -7,11 +7,11 @@ import type { Base } from '../harness/target.js'
 import { type Call, callsOf, disposeAll } from './calls.js'
 
 /** Loops of mutants are given up soon: whether they end is of no interest. */
-const MAX_ITERATIONS = 300
+export const MAX_ITERATIONS = 300
 /** Of a call: an operator may be asked for any number of elements. */
-const MAX_MILLISECONDS = 1000
+export const MAX_MILLISECONDS = 1000
 /** Methods of one mutant that are called. */
-const MAX_CALLS = 2
+export const MAX_CALLS = 2
 
 /** Where a mutant lies that is loaded by path. */
 const path = join(tmpdir(), `ptlite-fuzz-${process.pid}.bin`)

@@ -1,15 +1,9 @@
 import type { Module } from '../../../src/index.js'
 import { webLibrary } from '../../support/web.js'
 import { callsOf, disposeAll } from '../files/calls.js'
-import { codeOf } from '../files/run-module.js'
+import { codeOf, MAX_CALLS, MAX_ITERATIONS, MAX_MILLISECONDS } from '../files/run-module.js'
 import { target as filesTarget } from '../files/target.js'
 import type { Target } from '../harness/target.js'
-
-/** Loops of mutants are given up soon: whether they end is of no interest. */
-const MAX_ITERATIONS = 300
-/** Of a call: an operator may be asked for any number of elements. */
-const MAX_MILLISECONDS = 1000
-const MAX_CALLS = 2
 
 /** Model files in the library for browsers, whose kernels would trap where others end the process. */
 export async function target(): Promise<Target> {

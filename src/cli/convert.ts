@@ -4,6 +4,7 @@ import { extensionsText, formats, writableFormats } from '../../formats/registry
 import { allSteps } from '../../formats/steps.js'
 import { withExplicitCounts } from '../../formats/writing/explicit-counts.js'
 import type { ObjectState } from '../../formats/writing/program-writer.js'
+import { GROUPS, type IntegerFormat, withIntegerWeights } from '../../formats/writing/integer-weights.js'
 import { exampleTensor } from '../../formats/writing/example-tensor.js'
 import { setTraining } from '../../program/training.js'
 import { trainingText } from '../../program/training-layers.js'
@@ -21,7 +22,7 @@ import { reportBeside, writeFile } from './write-file.js'
 export const convert: Command = {
   get usage() {
     const outputs = writableFormats().map(({ extension }) => `OUT${extension}`)
-    return `convert MODEL -o ${outputs.join('|')} [--shape SIZES ...] [--eval] ${OPS_USAGE}`
+    return `convert MODEL -o ${outputs.join('|')} [--weights int8|int4 [--group N]] [--shape SIZES ...] [--eval] ${OPS_USAGE}`
   },
   get help() {
     return `Writes a model (${extensionsText()}) as a mobile module, or as a program of ExecuTorch.
@@ -31,6 +32,10 @@ PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .
 portable operators; what they cannot say is named.
 
   -o, --output FILE   where it goes
+      --weights FORMAT  of a mobile module: rounds the weights of linear layers, int8 with a scale for each output, int4 with one for
+                      each group of its inputs, and multiplies by them with operators of PyTorch 2 (docs/weights.md); of
+                      int4 a file is for processors as this one
+      --group N       of int4: 32, 64, 128 or 256 inputs share a scale; 32 without it
       --shape SIZES   for a .pte, whose tensors are of fixed or bounded sizes: those of an argument of forward, 1,3,224,224 of floats or
                       int64:1,16 of another dtype; once for each argument. Without it those that the file declares, or of its
                       bundled inputs
@@ -41,7 +46,14 @@ ${OPS_HELP}`
   async run(args) {
     const { values, positionals } = parse({
       args,
-      options: { output: { type: 'string', short: 'o' }, shape: { type: 'string', multiple: true }, ...EVAL_OPTION, ...OPS_OPTION },
+      options: {
+        output: { type: 'string', short: 'o' },
+        shape: { type: 'string', multiple: true },
+        weights: { type: 'string' },
+        group: { type: 'string' },
+        ...EVAL_OPTION,
+        ...OPS_OPTION,
+      },
       allowPositionals: true,
     })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
@@ -50,6 +62,7 @@ ${OPS_HELP}`
     await loadOperators(values.ops)
     const { write, extension } = formatFor(values.output)
     if (values.shape !== undefined && extension !== '.pte') throw new UsageError('--shape goes with a name that ends in .pte')
+    const rounding = roundingOf(values, extension)
     const examples = values.shape?.map(argumentOfShape)
     const states = new Map<ScriptObject, ObjectState>()
     const hooks = {
@@ -64,13 +77,50 @@ ${OPS_HELP}`
       if (layers.length > 0) console.error(`warning: ${trainingText(model, layers, 'convert it with --eval, or load what is written so')}`)
       const counted = withExplicitCounts(program)
       const filled = new Map([...states].map(([object, { state, setState }]) => [object, { state, setState: counted.get(setState)! }]))
-      const content = write({ ...program, functions: [...counted.values()] }, filled, examples === undefined ? {} : { args: examples })
+      const explicit = { ...program, functions: [...counted.values()] }
+      const rounded = rounding === null ? null : withIntegerWeights(explicit, rounding.format, rounding.group)
+      const content = write(
+        { ...explicit, functions: rounded?.functions ?? explicit.functions },
+        filled,
+        examples === undefined ? {} : { args: examples },
+      )
       await writeFile(values.output, content)
-      reportBeside(values.output)(`${values.output}: ${(content.length / 1e6).toFixed(1)} MB, ${program.functions.length} functions`)
+      const rounds = rounded === null ? '' : `, linear layers with weights of ${countsText(rounded.counts)}`
+      reportBeside(values.output)(
+        `${values.output}: ${(content.length / 1e6).toFixed(1)} MB, ${program.functions.length} functions${rounds}`,
+      )
     } finally {
       program.close()
     }
   },
+}
+
+interface IntegerRounding {
+  readonly format: IntegerFormat
+  readonly group: number
+}
+
+/** What --weights and --group ask for; null for floats. Throws UsageError for formats that have no operators, and names of files that cannot hold them. */
+function roundingOf(
+  { weights, group }: { readonly weights?: string | undefined; readonly group?: string | undefined },
+  extension: string,
+): IntegerRounding | null {
+  if (weights === undefined) {
+    if (group !== undefined) throw new UsageError('--group goes with --weights')
+    return null
+  }
+  if (weights !== 'int8' && weights !== 'int4') throw new UsageError(`--weights: expected int8 or int4, found ${weights}`)
+  if (extension === '.pte')
+    throw new UsageError('--weights goes with a name that ends in .ptl or .ff: programs of ExecuTorch have no such operators')
+  if (weights === 'int8' && group !== undefined) throw new UsageError('--group goes with --weights int4')
+  const size = group === undefined ? GROUPS[0]! : parseCount(group, '--group', 32)
+  if (!GROUPS.includes(size)) throw new UsageError(`--group: expected ${GROUPS.join(', ')}, found ${group}`)
+  return { format: weights, group: size }
+}
+
+/** `8 bits: 3, 4 bits: 12`. */
+function countsText({ int8, int4 }: Readonly<Record<IntegerFormat, number>>): string {
+  return `8 bits: ${int8}, of 4 bits: ${int4}`
 }
 
 /** `int64:1,16`, or sizes alone for floats. */

@@ -33,8 +33,8 @@ portable operators; what they cannot say is named.
 
   -o, --output FILE   where it goes
       --weights FORMAT  of a mobile module: rounds the weights of linear layers, int8 with a scale for each output, int4 with one for
-                      each group of its inputs, and multiplies by them with operators of PyTorch 2 (docs/weights.md); of
-                      int4 a file is for processors as this one
+                        each group of its inputs, and multiplies by them with operators of PyTorch 2 (docs/weights.md); of
+                        int4 a file is for processors as this one
       --group N       of int4: 32, 64, 128 or 256 inputs share a scale; 32 without it
       --shape SIZES   for a .pte, whose tensors are of fixed or bounded sizes: those of an argument of forward, 1,3,224,224 of floats or
                       int64:1,16 of another dtype; once for each argument. Without it those that the file declares, or of its

@@ -15,21 +15,23 @@ export function emitTables(operators: readonly Operator[], options: BuildOptions
     (some, i) =>
       `/** How many operators are in the table of this name. */\nexport const ${TABLES[i + 1]!}Operators: number = ${some.length}\n`,
   )
-  const known = new Set(wrappersOf(first, options))
+  const shared = wrappersOf(first, options)
+  const known = new Set(shared)
   const files: [string, string][] = [
     [`${FOLDER}/boxed.ts`, emitBoxed(first, options)],
-    [`${FOLDER}/table.ts`, `${emitTable(first, options)}\n${counts.join('')}`],
-    [`${FOLDER}/functions.ts`, emitFunctions(first, options, () => 'boxed')],
+    [`${FOLDER}/table.ts`, `${emitTable(first, shared, options)}\n${counts.join('')}`],
+    [`${FOLDER}/functions.ts`, emitFunctions(first, shared, options)],
     [`${FOLDER}/schemas.ts`, emitSchemas(first)],
   ]
   for (const [i, some] of others.entries()) {
     if (some.length === 0) continue
     const start = `${FOLDER}/${TABLES[i + 1]!}`
-    const own = some.filter((operator) => !known.has(sharedName(operator, options)))
+    const unlike = some.filter((operator) => !known.has(sharedName(operator, options)))
+    const own = wrappersOf(unlike, options)
     files.push(
-      [`${start}-boxed.ts`, emitBoxed(own, options)],
-      [`${start}-table.ts`, emitTable(some, options)],
-      [`${start}-functions.ts`, emitFunctions(some, options, (name) => (known.has(name) ? 'boxed' : `${TABLES[i + 1]!}-boxed`))],
+      [`${start}-boxed.ts`, emitBoxed(unlike, options)],
+      [`${start}-table.ts`, emitTable(some, [...shared, ...own], options)],
+      [`${start}-functions.ts`, emitFunctions(some, own, options, `${TABLES[i + 1]!}-boxed`)],
       [`${start}-schemas.ts`, emitSchemas(some)],
     )
   }
@@ -37,8 +39,8 @@ export function emitTables(operators: readonly Operator[], options: BuildOptions
 }
 
 /** What operators there are, in the order of their names, and what each calls. */
-function emitTable(operators: readonly Operator[], options: BuildOptions): string {
-  const wrappers = new Map(wrappersOf(operators, options).map((name, i) => [name, i]))
+function emitTable(operators: readonly Operator[], wrappers: readonly string[], options: BuildOptions): string {
+  const numbers = new Map(wrappers.map((name, i) => [name, i]))
   return `${banner('table.ts', OPERATOR_INPUTS)}
 /** Qualified names in ascending order, a space between them. */
 export const names: string = ${packedLiteral(operators.map((o) => o.qualifiedName).join(' '))}
@@ -47,23 +49,23 @@ export const names: string = ${packedLiteral(operators.map((o) => o.qualifiedNam
 export const functionOf: string = ${packedLiteral(packNumbers(functionsOf(operators, options).positions))}
 
 /** The position of each name's wrapper there, packed. */
-export const wrapperOf: string = ${packedLiteral(packNumbers(operators.map((o) => wrappers.get(sharedName(o, options))!)))}
+export const wrapperOf: string = ${packedLiteral(packNumbers(operators.map((o) => numbers.get(sharedName(o, options))!)))}
 `
 }
 
-/** What the table's numbers stand for. */
-function emitFunctions(operators: readonly Operator[], options: BuildOptions, wrapperFile: (name: string) => string): string {
+/** What the table's numbers stand for. `wrapperFile` is that of a table whose wrappers come after those of the first one. */
+function emitFunctions(operators: readonly Operator[], wrappers: readonly string[], options: BuildOptions, wrapperFile?: string): string {
   const list = functionsOf(operators, options)
     .functions.map((name) => `  ${name},\n`)
     .join('')
-  const wrappers = wrappersOf(operators, options)
   const module = (name: string, path: string): string => (usesModule(list, name) ? `import * as ${name} from '${path}'\n` : '')
-  const files = [...new Set(wrappers.map(wrapperFile))].sort()
+  const shared = wrapperFile === undefined ? '' : `import { wrappers as shared } from './functions.js'\n`
   const imports =
     moduleImports(list, '../..') +
     module('at', '../../generated/dispatch.js') +
     module('derived', './derived.js') +
-    files.map((file) => `import * as ${namespaceOf(file)} from './${file}.js'\n`).join('')
+    (wrappers.length > 0 ? `import * as boxed from './${wrapperFile ?? 'boxed'}.js'\n` : '') +
+    shared
   // an array literal of thousands of function types is more than the compiler takes
   return `${banner('table.ts', OPERATOR_INPUTS)}${imports}import type { UnboxedFunction, Wrapper } from '../schema.js'
 
@@ -71,13 +73,11 @@ function emitFunctions(operators: readonly Operator[], options: BuildOptions, wr
 export const functions: readonly UnboxedFunction[] = Array.of<UnboxedFunction>(
 ${list})
 
-/** The boxed wrappers, the most frequent one first. */
+/** The boxed wrappers${shared === '' ? '' : ': those of the first table, then others'}, the most frequent one first. */
 export const wrappers: readonly Wrapper[] = [
-${wrappers.map((name) => `  ${namespaceOf(wrapperFile(name))}.${name},\n`).join('')}]
+${shared === '' ? '' : '  ...shared,\n'}${wrappers.map((name) => `  boxed.${name},\n`).join('')}]
 `
 }
-
-const namespaceOf = (file: string): string => file.replace('-b', 'B')
 
 function wrappersOf(operators: readonly Operator[], options: BuildOptions): string[] {
   return byFrequency(operators.map((o) => sharedName(o, options)))

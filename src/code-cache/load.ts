@@ -31,7 +31,10 @@ export function load(file: string): unknown {
   if (exports === undefined) {
     const path = join(__dirname, file)
     const run = isMainRealm ? (compile(path, file).runInThisContext() as Wrapper) : compileHere(path)
-    run((exports = {}), requireIn, path)
+    // V8 copies all properties of an object for each that is added to it, but where it has no prototype
+    run((exports = Object.create(null) as object), requireIn, path)
+    // and reads those of one that is a prototype at their places again, so that calls between chunks are inlined
+    Object.create(exports)
     // parts do not need each other in circles
     loaded.set(file, exports)
   }

@@ -32,6 +32,7 @@ const NONE: Usage = {
   firstTokenMilliseconds: 0,
   milliseconds: 0,
   finishReason: null,
+  stop: null,
 }
 
 /** A generation whose model is looked at, and whose encoder runs, when its first token is asked for. */

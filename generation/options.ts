@@ -15,6 +15,8 @@ export interface GenerationOptions extends SamplingOptions {
   readonly specialTokens?: boolean | undefined
   /** Gives tokens with the logarithms of their probabilities, as the model has them. */
   readonly logprobs?: boolean | undefined
+  /** Gives the so many likeliest tokens with each, 100 at most, as the model has them. */
+  readonly topLogprobs?: number | undefined
   /** Ends it with the signal's reason. */
   readonly signal?: AbortSignal | undefined
   /** Tokens of the prompt in one call, at most; 512 where nothing is said. */
@@ -47,6 +49,8 @@ const TESTS = {
   tokenizer: isTokenizer,
   specialTokens: boolean,
   logprobs: boolean,
+  topLogprobs: (value) =>
+    Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 100 ? null : 'a whole number from 1 to 100',
   logits: callback,
   signal: isSignal,
   chunk: count,

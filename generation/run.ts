@@ -1,6 +1,6 @@
 import { PtliteError } from '../runtime/error.js'
 import { type GenerationOptions, stopsOf } from './options.js'
-import { logProbability, Sampler } from './sampling/sampler.js'
+import { likeliest, logProbability, Sampler } from './sampling/sampler.js'
 import type { Steps } from './steps/steps.js'
 import { StopStrings } from './text/stop-strings.js'
 import { TextStream } from './text/text-stream.js'
@@ -25,6 +25,7 @@ export class Run implements Generation {
   private firstAfter = 0
   private endedAfter: number | null = null
   private reason: FinishReason | null = null
+  private stopToken: number | null = null
 
   /** `seen` is what the steps have seen, to be kept so. */
   constructor(
@@ -52,6 +53,7 @@ export class Run implements Generation {
       firstTokenMilliseconds: this.firstAfter,
       milliseconds: this.endedAfter ?? performance.now() - this.began,
       finishReason: this.reason,
+      stop: this.stopToken ?? this.stopStrings.found,
     }
   }
 
@@ -89,19 +91,20 @@ export class Run implements Generation {
     const all = [...this.prompt]
     let logits = await this.read()
     for (;;) {
-      const raw = this.options.logprobs === true ? logits.slice() : null
+      const raw = this.options.logprobs === true || this.options.topLogprobs !== undefined ? logits.slice() : null
       const token = this.sampler.next(logits, all)
       if (this.completed === 0) this.firstAfter = performance.now() - this.began
       if (this.stopTokens.has(token)) {
         this.reason = 'stop'
+        this.stopToken = token
         break
       }
       all.push(token)
       const isLast = ++this.completed >= maxTokens || this.steps.length >= this.steps.capacity
       const shown = this.shown(token, raw, isLast)
       yield shown
-      if (this.stopStrings.found) this.reason = 'stop'
-      if (this.stopStrings.found || isLast) return undefined
+      if (this.stopStrings.found !== null) this.reason = 'stop'
+      if (this.stopStrings.found !== null || isLast) return undefined
       logits = await this.see([token], signal)
     }
     // the end of a token that was not whole, and what might have become a string that stops
@@ -112,15 +115,19 @@ export class Run implements Generation {
 
   /** A token as it is given. */
   private shown(token: number, raw: Float32Array | null, isLast: boolean): GeneratedToken {
-    const logprob = raw === null ? {} : { logprob: logProbability(raw, token) }
-    if (this.text === null) return { token, ...logprob }
+    const { logprobs, topLogprobs } = this.options
+    const known = {
+      ...(raw !== null && logprobs === true && { logprob: logProbability(raw, token) }),
+      ...(raw !== null && topLogprobs !== undefined && { top: likeliest(raw, topLogprobs) }),
+    }
+    if (this.text === null) return { token, ...known }
     let text = this.stopStrings.push(this.text.push(token))
-    if (isLast && !this.stopStrings.found) text += this.rest()
-    return { token, ...logprob, text }
+    if (isLast && this.stopStrings.found === null) text += this.rest()
+    return { token, ...known, text }
   }
 
   private rest(): string {
-    if (this.text === null || this.stopStrings.found) return ''
+    if (this.text === null || this.stopStrings.found !== null) return ''
     return this.stopStrings.push(this.text.end()) + this.stopStrings.end()
   }
 

@@ -13,6 +13,14 @@ export interface Usage {
   readonly milliseconds: number
   /** null while it goes on. */
   readonly finishReason: FinishReason | null
+  /** The token or string of `stop` that ended it. */
+  readonly stop: number | string | null
+}
+
+/** A token, and the logarithm of its probability. */
+export interface TokenProbability {
+  readonly token: number
+  readonly logprob: number
 }
 
 /** A token, as it comes. */
@@ -20,6 +28,8 @@ export interface GeneratedToken {
   readonly token: number
   /** With the option `logprobs`: the logarithm of its probability. */
   readonly logprob?: number
+  /** With the option `topLogprobs`: the likeliest tokens in its place, the likeliest one first. */
+  readonly top?: readonly TokenProbability[]
   /** With the option `tokenizer`: the text that it completes, '' where it ends in the middle of a character. */
   readonly text?: string
 }

@@ -12,7 +12,7 @@ rmSync(`${root}dist`, { recursive: true, force: true })
 const common = { absWorkingDir: root, bundle: true, format: 'esm', sourcemap: 'linked', sourcesContent: false, logLevel: 'warning' }
 await build({
   ...common,
-  entryPoints: ['src/index.ts', 'src/main.ts', 'src/workers/thread.ts'],
+  entryPoints: ['src/index.ts', 'src/main.ts', 'src/workers/thread.ts', 'src/text/text-thread.ts'],
   entryNames: '[name]',
   chunkNames: '[name]-[hash]',
   outdir: 'dist',

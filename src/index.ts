@@ -38,7 +38,7 @@ export {
   type TokenizerLibraries,
 } from '../generation/text/chat-tokenizer.js'
 export type { Tokenizer } from '../generation/text/tokenizer.js'
-export type { FinishReason, GeneratedToken, Generation, Usage } from '../generation/usage.js'
+export type { FinishReason, GeneratedToken, Generation, TokenProbability, Usage } from '../generation/usage.js'
 export { melSpectrogram, type MelOptions } from '../media/audio/mel-spectrogram.js'
 export type { MelScale } from '../media/audio/mel-filters.js'
 export { resampleAudio } from '../media/audio/resample.js'

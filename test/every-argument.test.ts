@@ -241,7 +241,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     { call: (x) => firstOf(languageModel, { input_ids: x }), works: TOKENS },
     { call: (x) => firstOf(languageModel, [1], x), works: OPTIONS },
     ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'typicalP', 'repetitionPenalty', 'frequencyPenalty', 'presencePenalty']
-      .concat('seed', 'stop', 'tokenizer', 'specialTokens', 'logprobs', 'logits', 'signal', 'chunk')
+      .concat('seed', 'stop', 'tokenizer', 'specialTokens', 'logprobs', 'topLogprobs', 'logits', 'signal', 'chunk')
       .map((name) => ({
         call: (x: unknown) => firstOf(languageModel, [1], { [name]: x }),
         works: [...NOTHING, ...(GENERATION[name] ?? [])],

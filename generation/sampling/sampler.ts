@@ -2,6 +2,7 @@ import { PtliteError } from '../../runtime/error.js'
 import { keepMinP, keepTopK, keepTopP, keepTypical, softmax } from './filters.js'
 import { penalizeGenerated, penalizeRepetition } from './penalties.js'
 import { randomFrom, type Random } from './random.js'
+import type { TokenProbability } from '../usage.js'
 
 /** How the next token is chosen. Without any of these it is the likeliest one. */
 export interface SamplingOptions {
@@ -99,8 +100,27 @@ function largest(logits: Float32Array): number {
 
 /** The logarithm of a token's probability, as the model has it (`torch.log_softmax`). */
 export function logProbability(logits: Float32Array, token: number): number {
+  return logits[token]! - logSumOf(logits)
+}
+
+/** The `count` likeliest tokens, or all where there are fewer, the likeliest one first; of equal ones the first. */
+export function likeliest(logits: Float32Array, count: number): TokenProbability[] {
+  const sum = logSumOf(logits)
+  const found: number[] = []
+  for (let token = 0; token < logits.length; token++) {
+    if (found.length >= count && !(logits[token]! > logits[found.at(-1)!]!)) continue
+    let at = found.length
+    while (at > 0 && logits[token]! > logits[found[at - 1]!]!) at--
+    found.splice(at, 0, token)
+    if (found.length > count) found.pop()
+  }
+  return found.map((token) => ({ token, logprob: logits[token]! - sum }))
+}
+
+/** The logarithm of the sum of their exponentials (`torch.logsumexp`). */
+function logSumOf(logits: Float32Array): number {
   let sum = 0
   const top = logits[largest(logits)]!
   for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i]! - top)
-  return logits[token]! - top - Math.log(sum)
+  return top + Math.log(sum)
 }

@@ -2,8 +2,8 @@
 export class StopStrings {
   private held = ''
   private readonly strings: readonly string[]
-  /** One of them was found. */
-  found = false
+  /** The one that was found. */
+  found: string | null = null
 
   constructor(strings: readonly string[]) {
     this.strings = strings.filter((text) => text !== '')
@@ -11,13 +11,18 @@ export class StopStrings {
 
   /** Text that is in none of them, and before the first that was found. */
   push(piece: string): string {
-    if (this.found) return ''
+    if (this.found !== null) return ''
     const text = this.held + piece
-    const places = this.strings.map((string) => text.indexOf(string)).filter((at) => at >= 0)
-    if (places.length > 0) {
-      this.found = true
+    let first = Infinity
+    for (const string of this.strings) {
+      const at = text.indexOf(string)
+      if (at < 0 || at >= first) continue
+      first = at
+      this.found = string
+    }
+    if (this.found !== null) {
       this.held = ''
-      return text.slice(0, Math.min(...places))
+      return text.slice(0, first)
     }
     const open = Math.max(0, ...this.strings.map((string) => openEnd(text, string)))
     this.held = text.slice(text.length - open)

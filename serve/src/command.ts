@@ -5,7 +5,7 @@ import { serve } from './serve.js'
 
 export const SERVE_HELP = `serve DIR [--port 8000] [--grpc-port N] [--host ADDRESS] [--workers N] [OPTION ...]
 
-Serves the models of a folder over the Open Inference Protocol (KServe v2).
+Serves the models of a folder over the Open Inference Protocol (KServe v2), and language models among them over OpenAI's interface, too (/v1).
 
   DIR                     NAME/VERSION/model.ptl and its like, or NAME.ptl; NAME/config.json is optional
       --port N            of HTTP (8000); 0 takes a free one

@@ -64,6 +64,7 @@ export class Inference {
     done: Done,
   ): Running | null {
     const { facts, statistics, metrics } = model
+    if (model.text !== null) throw invalid(`model '${model.name}' takes text, and no tensors: ask for generate, or below /v1`)
     const given: readonly (NamedTensor | null)[] = facts.inputs === null ? request.inputs : bind(facts.inputs, request.inputs)
     if (request.outputs !== null && facts.outputs !== null) checkOutputs(request, facts.outputs)
     const sequence = sequenceOf(request.parameters, model)

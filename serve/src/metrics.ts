@@ -2,11 +2,13 @@ import { collectDefaultMetrics, Counter, type CounterConfiguration, Gauge, type 
 
 /** From a tenth of a millisecond to half a minute. */
 const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const PER_SECOND = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
 const ROWS = [1, 2, 4, 8, 16, 32, 64, 128]
 const MODEL = ['model', 'version'] as const
 
 /** Takes the observations of one version of a model. */
 type Series = Histogram.Internal<string>
+type Count = Counter.Internal
 
 /** Metrics of one version of a model, whose labels are looked up once. */
 export interface ModelMetrics {
@@ -14,6 +16,11 @@ export interface ModelMetrics {
   readonly wait: Series
   readonly run: Series
   readonly rows: Series
+  /** Of language models: from a request to its first token, and tokens behind that in a second. */
+  readonly firstToken: Series
+  readonly tokensPerSecond: Series
+  readonly promptTokens: Count
+  readonly completionTokens: Count
   /** By status of HTTP, or what is like it in gRPC. */
   answered(status: number): void
   remove(): void
@@ -26,6 +33,7 @@ interface StatusCounts {
 
 /** Numbers that are asked of others when metrics are read. */
 export interface Sources {
+  sequences(): Iterable<{ readonly model: string; readonly version: string; readonly running: number; readonly waiting: number }>
   queues(): Iterable<{ readonly model: string; readonly version: string; readonly waiting: number; readonly pending: number }>
   workers(): Iterable<{ readonly index: number; readonly tensorBytes: number; readonly heapBytes: number; readonly busy: boolean }>
   bodyBytes(): number
@@ -40,6 +48,16 @@ export class Metrics {
   private readonly wait = this.histogram('queue_seconds', 'From a request to its run', SECONDS)
   private readonly run = this.histogram('run_seconds', 'Runs of models, of a batch or a request', SECONDS)
   private readonly rows = this.histogram('batch_size', 'Rows of a run', ROWS)
+  private readonly firstToken = this.histogram('first_token_seconds', 'From a request to its first token', SECONDS)
+  private readonly tokensPerSecond = this.histogram(
+    'tokens_per_second',
+    'Tokens of a request in a second, behind its first one',
+    PER_SECOND,
+  )
+  private readonly tokens = new Counter({
+    ...this.named('tokens_total', 'Tokens by kind: prompt or completion'),
+    labelNames: [...MODEL, 'kind'],
+  })
   readonly restarts = new Counter(this.named('worker_restarts_total', 'Worker threads that ended and were replaced'))
   readonly reloads = new Counter({ ...this.named('loads_total', 'Models that were loaded, by outcome'), labelNames: ['model', 'outcome'] })
 
@@ -51,6 +69,12 @@ export class Metrics {
     })
     this.read(Gauge, 'queue_depth', 'Requests that wait for a worker', [...MODEL], (gauge) => {
       for (const { model, version, waiting } of sources().queues()) gauge.set({ model, version }, waiting)
+    })
+    this.read(Gauge, 'sequences', 'Texts that are generated, and those that wait for a slot', [...MODEL, 'state'], (gauge) => {
+      for (const { model, version, running, waiting } of sources().sequences()) {
+        gauge.set({ model, version, state: 'running' }, running)
+        gauge.set({ model, version, state: 'waiting' }, waiting)
+      }
     })
     this.read(Gauge, 'in_flight', 'Requests without an answer', [...MODEL], (gauge) => {
       for (const { model, version, pending } of sources().queues()) gauge.set({ model, version }, pending)
@@ -85,9 +109,14 @@ export class Metrics {
       wait: this.wait.labels(labels),
       run: this.run.labels(labels),
       rows: this.rows.labels(labels),
+      firstToken: this.firstToken.labels(labels),
+      tokensPerSecond: this.tokensPerSecond.labels(labels),
+      promptTokens: this.tokens.labels({ ...labels, kind: 'prompt' }),
+      completionTokens: this.tokens.labels({ ...labels, kind: 'completion' }),
       answered: (status) => counts.set(status, (counts.get(status) ?? 0) + 1),
       remove: () => {
-        for (const each of [this.request, this.wait, this.run, this.rows]) each.remove(labels)
+        for (const each of [this.request, this.wait, this.run, this.rows, this.firstToken, this.tokensPerSecond]) each.remove(labels)
+        for (const kind of ['prompt', 'completion']) this.tokens.remove({ ...labels, kind })
       },
     }
   }

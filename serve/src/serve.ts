@@ -45,6 +45,10 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
         waiting: queue.length,
         pending,
       })),
+    sequences: () =>
+      [...(repository?.served() ?? [])].flatMap(({ name, version, text }) =>
+        text === null ? [] : [{ model: name, version, ...text.counts }],
+      ),
     workers: () => repository?.pool.usage() ?? [],
     bodyBytes: () => budget.used,
   }))

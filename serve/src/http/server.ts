@@ -12,9 +12,12 @@ import type { Tracing } from '../tracing.js'
 import { allowedBy } from '../tokens.js'
 import type { Blocks } from '../blocks.js'
 import { type BodyBudget } from './body.js'
+import { generateRoutes } from './generate.js'
 import { answerInfer, type InferContext } from './infer.js'
 import { DirectMessage } from './message.js'
 import { Outbox } from './outbox.js'
+import { errorBody } from '../openai/errors.js'
+import { openAiRoutes } from '../openai/routes.js'
 
 export interface HttpParts {
   readonly settings: Settings
@@ -61,11 +64,10 @@ export function httpServer(parts: HttpParts): FastifyInstance {
     if (isAllowed(request.headers.authorization) || request.url.startsWith('/v2/health/')) next()
     else next(new RequestError(401, 'expected "Authorization: Bearer TOKEN" with a token of this server'))
   })
-  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => fail(error, reply, context))
-  app.setNotFoundHandler(
-    (request, reply) =>
-      void reply.code(404).send({ error: `there is no ${request.method} ${request.url.split('?', 1)[0]!.slice(0, 200)}` }),
-  )
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => fail(error, request, reply, context))
+  app.setNotFoundHandler((request) => {
+    throw new RequestError(404, `there is no ${request.method} ${request.url.split('?', 1)[0]!.slice(0, 200)}`)
+  })
   // bodies are read by whom they are for
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -93,6 +95,8 @@ export function httpServer(parts: HttpParts): FastifyInstance {
       answerInfer(context, request.params.model, request.params.version, request.raw, reply.raw)
     })
   }
+  generateRoutes(app, repository, context)
+  openAiRoutes(app, repository, context)
   app.get('/v2/models/stats', () => ({ model_stats: [...repository.served()].map(statisticsOf) }))
   app.post('/v2/repository/index', async (request) => {
     const body = (await smallBody(request)) as { ready?: unknown } | null
@@ -163,14 +167,15 @@ async function smallBody(request: FastifyRequest): Promise<unknown> {
   return value
 }
 
-function fail(error: Error & { statusCode?: number }, reply: FastifyReply, { onFault }: InferContext): void {
+function fail(error: Error & { statusCode?: number }, request: FastifyRequest, reply: FastifyReply, { onFault }: InferContext): void {
+  const isOpenAi = request.url.startsWith('/v1/')
   if (error instanceof RequestError) {
     if (error.retryAfter !== undefined) void reply.header('Retry-After', error.retryAfter)
     if (error.status === 401) void reply.header('WWW-Authenticate', 'Bearer')
-    void reply.code(error.status).send({ error: error.message })
+    void reply.code(error.status).send(isOpenAi ? errorBody(error, error.status) : { error: error.message })
     return
   }
   const status = error.statusCode ?? 500
   if (status >= 500) onFault(error)
-  void reply.code(status).send({ error: status >= 500 ? 'internal error' : error.message })
+  void reply.code(status).send(isOpenAi ? errorBody(error, status) : { error: status >= 500 ? 'internal error' : error.message })
 }

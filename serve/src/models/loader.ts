@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises'
 import { MAX_INLINE_MS } from '../inline.js'
 import type { Log } from '../log.js'
 import type { Metrics } from '../metrics.js'
-import type { FoundModel, FoundVersion } from '../repository/scan.js'
+import type { FoundModel, FoundVersion, TokenizerPaths } from '../repository/scan.js'
+import { TextHost } from '../text/text-host.js'
 import { HostedModel } from '../workers/hosted-model.js'
 import type { ArgumentKind, ModelStart } from '../workers/messages.js'
 import type { Pool } from '../workers/pool.js'
@@ -18,6 +19,8 @@ export interface LoaderOptions {
   readonly runBytes: number | null
   /** Milliseconds that a call may take to be answered on the server's own thread; 0: none is. */
   readonly inlineMs: number
+  /** How much threads of models let other threads go first. */
+  readonly workerNice: number
 }
 
 /** Bytes of the file of a model that is tried on the server's own thread, and of the tensors of its calls there. */
@@ -30,6 +33,7 @@ const MAX_INLINE_LOAD_MS = 2000
 /** Makes versions of models ready to be served. */
 export class Loader {
   private nextSlot = 1
+  private readonly opening = new Set<TextHost>()
 
   constructor(
     private readonly pool: Pool,
@@ -39,7 +43,7 @@ export class Loader {
   ) {}
 
   /** Fulfils once its warm-up has been run. Rejects with what is wrong with the file, or with its config. */
-  async load(found: FoundModel, { version, path }: FoundVersion): Promise<ServedModel> {
+  async load(found: FoundModel, { version, path, tokenizer }: FoundVersion): Promise<ServedModel> {
     const { name, config } = found
     const began = performance.now()
     const { queueSize, timeoutMs, runBytes } = this.options
@@ -56,6 +60,7 @@ export class Loader {
       metrics,
     )
     const bytes = config.bytes ?? runBytes
+    if (tokenizer !== null) return this.openText(model, tokenizer, bytes, began)
     const plain: ModelStart = {
       slot: model.slot,
       path,
@@ -90,6 +95,41 @@ export class Loader {
       { model: name, version, ms: Math.round(performance.now() - began), callMs: loaded.milliseconds, inline: model.inline !== null },
       'loaded',
     )
+    return model
+  }
+
+  /** The server ends: language models that are being loaded are not waited for. */
+  abandon(): void {
+    for (const host of this.opening) void host.close()
+  }
+
+  /** A language model has a thread of its own, which generates many sequences at a time. */
+  private async openText(model: ServedModel, tokenizer: TokenizerPaths, bytes: number | null, began: number): Promise<ServedModel> {
+    const { name, version, path, config, timeoutMs: milliseconds } = model
+    const { compile, map, eval: isOut } = config
+    const host = new TextHost(
+      new URL('./text-thread.js', import.meta.url),
+      { path, tokenizer, config: config.text!, compile, map, eval: isOut, bytes, milliseconds, nice: this.options.workerNice },
+      model.queueSize,
+      model.metrics,
+      {
+        onWarning: (text) => this.log.warn({ model: name, version }, text),
+        onDeath: (reason) => {
+          this.metrics.restarts.inc()
+          this.log.error({ model: name, version, reason }, 'the thread of a language model has ended; another takes its place')
+        },
+        onBegin: () => model.begin(),
+        onEnd: () => model.end(),
+      },
+    )
+    this.opening.add(host)
+    try {
+      await host.open()
+    } finally {
+      this.opening.delete(host)
+    }
+    model.text = host
+    this.log.info({ model: name, version, ms: Math.round(performance.now() - began), task: host.task }, 'loaded')
     return model
   }
 

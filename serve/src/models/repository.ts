@@ -17,7 +17,6 @@ export interface RepositoryOptions extends LoaderOptions {
   readonly workers: number | null
   readonly threads: number | null
   readonly heapMegabytes: number | null
-  readonly workerNice: number
   /** Where workers hand memory of inputs back. */
   readonly blocks: Blocks
 }
@@ -113,6 +112,7 @@ export class Repository {
   abandonLoads(): void {
     this.isEnding = true
     this.pool.abandonLoads()
+    this.loader.abandon()
   }
 
   /** A version that no worker has any more is not served. */
@@ -206,6 +206,7 @@ export class Repository {
   async close(): Promise<void> {
     clearInterval(this.sweep)
     await this.pool.close()
+    await Promise.all([...this.served()].map(async ({ text }) => text?.close()))
     for (const { inline } of this.served()) inline?.dispose()
   }
 
@@ -266,6 +267,7 @@ export class Repository {
     this.pool.unload(model)
     model.inline?.dispose()
     model.inline = null
+    await model.text?.close()
     if (this.entries.get(model.name)?.versions.has(model.version) !== true) model.metrics.remove()
   }
 

@@ -6,6 +6,7 @@ import type { ModelMetrics } from '../metrics.js'
 import { Queue, type Queued } from './queue.js'
 import type { InputInfo, TensorInfo } from './signature.js'
 import { Statistics } from './statistics.js'
+import type { TextHost } from '../text/text-host.js'
 
 /** What is known of a model once it has been loaded. */
 export interface ModelFacts {
@@ -23,6 +24,8 @@ export class ServedModel {
   readonly sequences = new Map<string, { readonly worker: number; lastUse: number }>()
   /** On the server's own thread, where its calls are short. */
   inline: HostedModel | null = null
+  /** Of a language model, which has a thread of its own. */
+  text: TextHost | null = null
   inlineCalls = 0
   /** Of these, calls that took longer than others can wait for. */
   longCalls = 0

@@ -31,6 +31,19 @@ export interface Stateful {
   readonly idleMs: number
 }
 
+/** How a language model is served, with its tokenizer beside it. */
+export interface TextConfig {
+  /** What becomes of text: more of it, or vectors. */
+  readonly task: 'generate' | 'embed'
+  /** Sequences that are generated at a time; the others wait. */
+  readonly slots: number
+  /** How often the model is loaded. Sequences of one whose cache is in its buffers take turns in it, and each turn copies the cache. */
+  readonly copies: number
+  readonly pooling: 'mean' | 'cls' | 'last'
+  /** Vectors have length 1. */
+  readonly normalize: boolean
+}
+
 /** What config.json of a model says. */
 export interface ModelConfig {
   readonly versions: 'all' | 'latest' | readonly string[]
@@ -59,11 +72,13 @@ export interface ModelConfig {
   /** The model is taken out of training mode, as LibTorch's servers do. */
   readonly eval: boolean
   readonly stateful: Stateful | null
+  /** null: the model takes and gives tensors. */
+  readonly text: TextConfig | null
 }
 
 export const DEFAULT_CONFIG: ModelConfig = {
   ...{ versions: 'all', method: 'forward', inputs: null, outputs: null, labels: null, batching: null, instances: null, inline: null },
-  ...{ warmUp: null, queueSize: null, timeoutMs: null, bytes: null, compile: 'auto', map: true, eval: true, stateful: null },
+  ...{ warmUp: null, queueSize: null, timeoutMs: null, bytes: null, compile: 'auto', map: true, eval: true, stateful: null, text: null },
 }
 
 /** A config that makes no sense; the message says where. */
@@ -79,8 +94,10 @@ export function parseConfig(text: string): ModelConfig {
   } catch (error) {
     throw new ConfigError(`config.json is no JSON: ${(error as Error).message}`)
   }
-  const given = fields(value, 'config.json', READERS)
-  return { ...DEFAULT_CONFIG, ...given }
+  const config = { ...DEFAULT_CONFIG, ...fields(value, 'config.json', READERS) }
+  if (config.text !== null && config.stateful !== null)
+    throw new ConfigError('text: a language model is not stateful; it keeps what it has seen itself')
+  return config
 }
 
 const READERS: { readonly [Key in keyof ModelConfig]: Reader<ModelConfig[Key]> } = {
@@ -110,7 +127,23 @@ const READERS: { readonly [Key in keyof ModelConfig]: Reader<ModelConfig[Key]> }
     if (value === false) return null
     return { most: 64, idleMs: 60_000, ...(value === true ? {} : fields<Stateful>(value, where, { most: count(1), idleMs: count(1) })) }
   },
+  text,
 }
+
+function text(value: unknown, where: string): TextConfig {
+  const given = fields<TextConfig>(value, where, {
+    task: oneOf('generate', 'embed'),
+    slots: atMost(MAX_SLOTS, count(1)),
+    copies: atMost(MAX_SLOTS, count(1)),
+    pooling: oneOf('mean', 'cls', 'last'),
+    normalize: boolean,
+  })
+  const { task = 'generate', slots = 8, copies = 1, pooling = 'mean', normalize = true } = given
+  return { task, slots, copies: Math.min(copies, slots), pooling, normalize }
+}
+
+/** Sequences have a cache each. */
+const MAX_SLOTS = 256
 
 function batching(value: unknown, where: string): Batching {
   const {
@@ -185,6 +218,21 @@ function count(least: number): Reader<number> {
   return (value, where) => {
     if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
     throw wrong(where, `a whole number of at least ${least}`, value)
+  }
+}
+
+function atMost(most: number, reader: Reader<number>): Reader<number> {
+  return (value, where) => {
+    const found = reader(value, where)
+    if (found <= most) return found
+    throw wrong(where, `at most ${most}`, value)
+  }
+}
+
+function oneOf<T extends string>(...texts: readonly T[]): Reader<T> {
+  return (value, where) => {
+    if (texts.includes(value as T)) return value as T
+    throw wrong(where, texts.map((each) => `"${each}"`).join(' or '), value)
   }
 }
 

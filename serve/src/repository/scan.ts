@@ -7,6 +7,15 @@ export interface FoundVersion {
   readonly version: string
   /** Of the model's file, links followed. */
   readonly path: string
+  /** What turns text into tokens; null where there is none, or none is needed. */
+  readonly tokenizer: TokenizerPaths | null
+}
+
+/** Files of a tokenizer as transformers writes them, links followed; null: not there. */
+export interface TokenizerPaths {
+  readonly tokenizer: string
+  readonly config: string | null
+  readonly template: string | null
 }
 
 /** A model as it lies in the repository. */
@@ -51,7 +60,12 @@ export async function scanModel(root: string, name: string): Promise<FoundModel 
     if (!hasFolder) {
       const file = preferred(bare)
       if (file === null) throw new ConfigError(`there are ${bare.join(' and ')}; keep one of them, or put them into folders`)
-      return { name, config: DEFAULT_CONFIG, labels: null, versions: [{ version: '1', path: await modelPath(root, root, file) }] }
+      return {
+        name,
+        config: DEFAULT_CONFIG,
+        labels: null,
+        versions: [{ version: '1', path: await modelPath(root, root, file), tokenizer: null }],
+      }
     }
     return await scanFolder(root, await within(root, join(root, name)), name)
   } catch (error) {
@@ -72,12 +86,31 @@ export async function scanFolder(root: string, folder: string, name: string): Pr
     if (!(await isFolder(versionFolder))) continue
     const file = preferred((await readdir(versionFolder)).filter(isModelFile))
     if (file === null) throw new ConfigError(`version ${version} has no model file; expected one, or model.ptl and its like among several`)
-    all.push({ version, path: await modelPath(root, versionFolder, file) })
+    all.push({
+      version,
+      path: await modelPath(root, versionFolder, file),
+      tokenizer: await tokenizerOf(root, [versionFolder, folder], config),
+    })
   }
   const own = preferred(entries.filter(isModelFile))
-  if (all.length === 0 && own !== null) all.push({ version: '1', path: await modelPath(root, folder, own) })
+  if (all.length === 0 && own !== null)
+    all.push({ version: '1', path: await modelPath(root, folder, own), tokenizer: await tokenizerOf(root, [folder], config) })
   if (all.length === 0) throw new ConfigError('it has no model file; expected VERSION/model.ptl and its like')
   return { name, config, labels: await labelsOf(root, folder, config), versions: wantedVersions(all, config) }
+}
+
+/** Of the first folder that has one: a version's own before that of all. Throws ConfigError where a language model has none. */
+async function tokenizerOf(root: string, folders: readonly string[], { text }: ModelConfig): Promise<TokenizerPaths | null> {
+  if (text === null) return null
+  for (const folder of folders) {
+    const entries = await readdir(folder)
+    const path = async (name: string): Promise<string | null> => (entries.includes(name) ? within(root, join(folder, name)) : null)
+    const tokenizer = await path('tokenizer.json')
+    if (tokenizer !== null) return { tokenizer, config: await path('tokenizer_config.json'), template: await path('chat_template.jinja') }
+  }
+  throw new ConfigError(
+    'text: the model has no tokenizer; expected tokenizer.json of transformers in its folder, or in that of the version',
+  )
 }
 
 /** Beside a compiled file the library looks for the one that it was made from, whatever that is called. */

@@ -1,0 +1,108 @@
+import type { Failure } from '../workers/messages.js'
+import type { TextConfig } from '../repository/config.js'
+import type { TokenizerPaths } from '../repository/scan.js'
+
+/** A language model for a thread of its own. */
+export interface TextStart {
+  readonly path: string
+  readonly tokenizer: TokenizerPaths
+  readonly config: TextConfig
+  readonly compile: 'auto' | 'off' | 'eager'
+  readonly map: boolean
+  readonly eval: boolean
+  readonly bytes: number | null
+  /** That loading it may take, and each of its steps. */
+  readonly milliseconds: number
+  readonly nice: number
+}
+
+/** A message of a conversation, as templates of transformers take them. */
+export interface Message {
+  readonly role: string
+  readonly content: string
+  readonly [field: string]: unknown
+}
+
+/** What is to be continued: a conversation, a text, or tokens. */
+export type Source =
+  | { readonly messages: readonly Message[]; readonly tools: readonly unknown[] | null; readonly values: Readonly<Record<string, unknown>> }
+  | { readonly text: string }
+  | { readonly tokens: readonly number[] }
+
+/** How it is continued. */
+export interface Sampling {
+  /** null: as many as there is room for. */
+  readonly maxTokens: number | null
+  readonly temperature: number
+  readonly topP: number | null
+  readonly topK: number | null
+  readonly minP: number | null
+  readonly repetitionPenalty: number | null
+  readonly frequencyPenalty: number
+  readonly presencePenalty: number
+  readonly seed: number | null
+  readonly stop: readonly string[]
+  /** Is added to the logits of tokens. */
+  readonly bias: readonly (readonly [token: number, value: number])[]
+  /** The likeliest tokens that are given with each, and its own probability; null: none of it. */
+  readonly logprobs: number | null
+}
+
+export interface GenerateRequest {
+  readonly kind: 'generate'
+  readonly id: number
+  readonly source: Source
+  readonly sampling: Sampling
+}
+
+export interface EmbedRequest {
+  readonly kind: 'embed'
+  readonly id: number
+  readonly texts: readonly (string | readonly number[])[]
+}
+
+export interface CancelRequest {
+  readonly kind: 'cancel'
+  readonly id: number
+}
+
+export type TextRequest = GenerateRequest | EmbedRequest | CancelRequest
+
+/** A token as text, and the logarithm of its probability. */
+export interface ProbableToken {
+  readonly text: string
+  readonly logprob: number
+}
+
+/** What a step gave. */
+export interface Piece {
+  /** What the token completes: nothing where it ends in the middle of a character, or may be the beginning of what ends the text. */
+  readonly text: string
+  /** null without `logprobs`, and for text that was held back. */
+  readonly token: (ProbableToken & { readonly top: readonly ProbableToken[] }) | null
+}
+
+export interface Ended {
+  readonly reason: 'stop' | 'length'
+  /** It was a string of `stop`, and not a token of the model's. */
+  readonly isString: boolean
+  readonly completionTokens: number
+}
+
+export interface Vectors {
+  /** One behind the other. */
+  readonly data: Float32Array
+  readonly width: number
+  readonly tokens: number
+}
+
+export type TextReply =
+  | { readonly kind: 'loaded'; readonly failure: Failure | null; readonly hasTemplate: boolean }
+  | { readonly kind: 'warning'; readonly text: string }
+  /** It is at work. */
+  | { readonly kind: 'step' }
+  | { readonly kind: 'began'; readonly id: number; readonly promptTokens: number; readonly cachedTokens: number }
+  | { readonly kind: 'piece'; readonly id: number; readonly piece: Piece }
+  | ({ readonly kind: 'ended'; readonly id: number } & Ended)
+  | ({ readonly kind: 'embedded'; readonly id: number } & Vectors)
+  | { readonly kind: 'failed'; readonly id: number; readonly failure: Failure }

@@ -1,0 +1,212 @@
+import { readFile } from 'node:fs/promises'
+import {
+  type ChatMessage,
+  type ChatTokenizer,
+  embed,
+  type GenerationOptions,
+  type LanguageModel,
+  loadModule,
+  loadTokenizer,
+  type Module,
+  openSession,
+  PtliteError,
+} from 'ptlite'
+import type { EmbedRequest, Ended, GenerateRequest, Piece, ProbableToken, Sampling, Source, TextStart, Vectors } from './messages.js'
+import type { TokenizerPaths } from '../repository/scan.js'
+import { Slots } from './slots.js'
+import { Turns } from './turns.js'
+
+/** Tokens that are generated where neither the request nor the model sets a limit. */
+const MOST_TOKENS = 4096
+/** Characters of a prompt for each token that there is room for, and at least: longer ones are not even split into tokens. */
+const CHARACTERS_PER_TOKEN = 64
+const LEAST_CHARACTERS = 1 << 14
+const MOST_CHARACTERS = 1 << 20
+
+/** Takes what a generation gives. */
+export interface TextSink {
+  began(promptTokens: number, cachedTokens: number): void
+  piece(piece: Piece): void
+}
+
+/** A language model and its tokenizer, in the thread that runs them. */
+export class TextModel {
+  private readonly slots: Slots
+
+  private constructor(
+    private readonly config: TextStart['config'],
+    private readonly modules: readonly Module[],
+    private readonly models: readonly LanguageModel[],
+    private readonly tokenizer: ChatTokenizer,
+    /** Tokens that there is room for. */
+    private readonly capacity: number,
+  ) {
+    this.slots = new Slots(models, config.slots)
+  }
+
+  /** Throws what is wrong with the files. */
+  static async load(start: TextStart, warn: (text: string) => void, onStep: () => void): Promise<TextModel> {
+    const { path, compile, map, eval: isOut, bytes, milliseconds, config } = start
+    const limits = bytes === null ? { milliseconds } : { milliseconds, bytes }
+    const tokenizer = await loadTokenizer(await filesOf(start.tokenizer))
+    const modules: Module[] = []
+    try {
+      const turns = new Turns(onStep)
+      for (let i = 0; i < config.copies; i++) {
+        modules.push(await loadModule(path, { compile, map, eval: isOut, onWarning: warn, limits }))
+        onStep()
+      }
+      const models = modules.map((module) => turns.modelOf(module, limits))
+      const capacity = await warmUp(models, config)
+      return new TextModel(config, modules, models, tokenizer, capacity)
+    } catch (error) {
+      for (const module of modules) module.dispose()
+      throw error
+    }
+  }
+
+  get hasTemplate(): boolean {
+    return this.tokenizer.hasTemplate
+  }
+
+  /** Throws what is wrong with the prompt, and with the model. */
+  async generate({ source, sampling }: GenerateRequest, signal: AbortSignal, sink: TextSink): Promise<Ended> {
+    const { tokenizer } = this
+    const prompt = this.tokensOf(source)
+    if (prompt.length === 0) throw new PtliteError('INVALID_ARGUMENT', 'the prompt has no tokens')
+    const room = this.capacity - prompt.length
+    if (room < 0)
+      throw new PtliteError(
+        'LIMIT_EXCEEDED',
+        `the model has room for ${this.capacity} tokens, and the prompt has ${prompt.length}; shorten it`,
+      )
+    const maxTokens = Math.min(sampling.maxTokens ?? MOST_TOKENS, room + 1)
+    const { session, giveBack } = await this.slots.take(prompt)
+    try {
+      const options = { ...optionsOf(sampling), maxTokens, tokenizer, signal, stop: [...tokenizer.endTokens, ...sampling.stop] }
+      const generation = session.generate(prompt, options)
+      let hasBegun = false
+      const begin = (): void => {
+        if (!hasBegun) sink.began(prompt.length, generation.usage.cachedTokens)
+        hasBegun = true
+      }
+      for await (const { token, text = '', logprob, top = [] } of generation) {
+        signal.throwIfAborted()
+        begin()
+        const known =
+          logprob === undefined
+            ? null
+            : { ...this.probable(token, logprob), top: top.map((each) => this.probable(each.token, each.logprob)) }
+        if (text !== '' || known !== null) sink.piece({ text, token: known })
+      }
+      begin()
+      const { usage } = generation
+      const reason = usage.finishReason === 'stop' ? 'stop' : 'length'
+      return { reason, isString: typeof usage.stop === 'string', completionTokens: usage.completionTokens }
+    } finally {
+      giveBack()
+    }
+  }
+
+  /** Throws what is wrong with the texts. */
+  async embed({ texts }: EmbedRequest, signal: AbortSignal): Promise<Vectors> {
+    const { pooling, normalize } = this.config
+    const rows = texts.map((text) => (typeof text === 'string' ? this.encode(text) : text))
+    const vectors = await embed(this.models[0]!, rows, { pooling, normalize, signal })
+    const data = (vectors.data() as Float32Array).slice()
+    const [, width] = vectors.shape as [number, number]
+    vectors.dispose()
+    return { data, width, tokens: rows.reduce((sum, { length }) => sum + length, 0) }
+  }
+
+  dispose(): void {
+    for (const module of this.modules) module.dispose()
+  }
+
+  private probable(token: number, logprob: number): ProbableToken {
+    return { text: this.tokenizer.decode([token], { skip_special_tokens: false }), logprob }
+  }
+
+  private tokensOf(source: Source): readonly number[] {
+    if ('tokens' in source) return source.tokens
+    if ('text' in source) return this.encode(source.text)
+    const { messages, tools, values } = source
+    if (!this.tokenizer.hasTemplate)
+      throw new PtliteError(
+        'INVALID_ARGUMENT',
+        'the model has no template for chats (chat_template.jinja, or chat_template in tokenizer_config.json); ask for a completion',
+      )
+    let text: string
+    try {
+      text = this.tokenizer.chatText(messages as readonly ChatMessage[], { ...values, ...(tools !== null && { tools }) })
+    } catch (error) {
+      throw new PtliteError('INVALID_ARGUMENT', `the model's template does not take this conversation: ${(error as Error).message}`, {
+        cause: error,
+      })
+    }
+    // the template has the tokens that begin a text
+    return this.encode(text, false)
+  }
+
+  private encode(text: string, special = true): readonly number[] {
+    const most = Math.min(MOST_CHARACTERS, Math.max(LEAST_CHARACTERS, CHARACTERS_PER_TOKEN * this.capacity))
+    if (text.length > most)
+      throw new PtliteError(
+        'LIMIT_EXCEEDED',
+        `the text has ${text.length} characters; at most ${most}, which is more than the model has room for`,
+      )
+    const encoded = this.tokenizer.encode(text, { add_special_tokens: special })
+    return 'ids' in encoded ? encoded.ids : encoded
+  }
+}
+
+function optionsOf(sampling: Sampling): GenerationOptions {
+  const { temperature, topP, topK, minP, repetitionPenalty, frequencyPenalty, presencePenalty, seed, bias, logprobs } = sampling
+  return {
+    temperature,
+    topP: topP ?? undefined,
+    topK: topK ?? undefined,
+    minP: minP ?? undefined,
+    repetitionPenalty: repetitionPenalty ?? undefined,
+    ...{ frequencyPenalty, presencePenalty, seed: seed ?? undefined },
+    logprobs: logprobs !== null,
+    topLogprobs: logprobs !== null && logprobs > 0 ? logprobs : undefined,
+    logits: bias.length === 0 ? undefined : (values) => addBias(values, bias),
+  }
+}
+
+function addBias(logits: Float32Array, bias: Sampling['bias']): void {
+  for (const [token, value] of bias) if (token < logits.length) logits[token]! += value
+}
+
+/** A step of each copy, which shows that it is a model of the kind that is wanted. Gives the number of tokens that it has room for. */
+async function warmUp(models: readonly LanguageModel[], { task }: TextStart['config']): Promise<number> {
+  let capacity = Infinity
+  for (const model of models) {
+    if (task === 'embed') {
+      const vectors = await embed(model, [[0]])
+      vectors.dispose()
+      continue
+    }
+    const session = await openSession(model)
+    capacity = session.capacity
+    await session.generate([0], { maxTokens: 1 }).next()
+    session.dispose()
+  }
+  return capacity
+}
+
+async function filesOf({ tokenizer, config, template }: TokenizerPaths): Promise<Parameters<typeof loadTokenizer>[0]> {
+  const json = async (path: string): Promise<object> => {
+    try {
+      return JSON.parse(await readFile(path, 'utf8')) as object
+    } catch (error) {
+      throw new PtliteError('INVALID_FILE', `the tokenizer cannot be read: ${(error as Error).message}`)
+    }
+  }
+  return {
+    tokenizer: await json(tokenizer),
+    config: config === null ? undefined : await json(config),
+    template: template === null ? undefined : await readFile(template, 'utf8'),
+  }
+}

@@ -23,7 +23,10 @@ export function roundWeights(
     const what = group === undefined ? "activations: 'int8'" : 'group'
     throw new PtliteError('INVALID_ARGUMENT', `loadModule(): ${what} goes with weights: 'int8' or 'int4', found '${weights}'`)
   }
-  const rounding = { format: WeightFormat[weights], group: group ?? GROUPS[weights], bytes: isInteger && activations !== 'float' }
+  if (activations === 'bfloat16' && weights !== 'bfloat16')
+    throw new PtliteError('INVALID_ARGUMENT', `loadModule(): activations: 'bfloat16' goes with weights: 'bfloat16', found '${weights}'`)
+  const isNarrow = isInteger ? activations !== 'float' : activations === 'bfloat16'
+  const rounding = { format: WeightFormat[weights], group: group ?? GROUPS[weights], bytes: isNarrow }
   // a tensor with several names has its first one
   const names = new Map([...script.parameters()].reverse().map(([name, tensor]) => [tensor, name]))
   const kept = new Set<Storage>()

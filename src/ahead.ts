@@ -57,7 +57,8 @@ function roundingOf({
   activations,
 }: Pick<LoadOptions, 'weights' | 'group' | 'activations'>): Pick<AheadModule, 'rounding'> {
   if (weights === undefined) return {}
-  return { rounding: { weights, ...(group === undefined ? {} : { group }), ...(activations === 'float' ? { activations } : {}) } }
+  const isDefault = activations === undefined || activations === 'int8'
+  return { rounding: { weights, ...(group === undefined ? {} : { group }), ...(isDefault ? {} : { activations }) } }
 }
 
 /** What the plans of these calls are, and the methods that they are of. */

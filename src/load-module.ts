@@ -81,7 +81,7 @@ export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): 
     weights: oneOf('int8', 'int4', 'bfloat16', 'float16'),
     group: groupTest,
     keep: callback,
-    activations: oneOf('int8', 'float'),
+    activations: oneOf('int8', 'float', 'bfloat16'),
   }
   reading(() => checkOptions(options, tests satisfies Record<keyof LoadOptions, unknown>, where))
 }

@@ -69,8 +69,11 @@ export interface AheadTraining {
 export interface AheadWeights {
   readonly weights: WeightName
   readonly group?: number
-  readonly activations?: 'float'
+  readonly activations?: (typeof ACTIVATION_NAMES)[number]
 }
+
+/** What activations are multiplied as, where that is not the format's default. */
+export const ACTIVATION_NAMES = ['float', 'bfloat16'] as const
 
 export const WEIGHT_NAMES = ['int8', 'int4', 'bfloat16', 'float16'] as const
 export type WeightName = (typeof WEIGHT_NAMES)[number]

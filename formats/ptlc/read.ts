@@ -5,7 +5,15 @@ import { withLevels } from '../../runtime/native/level-limit.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { numberAt, numbersOf, ValueDecoder } from './decode.js'
 import { hashAt, hashOf } from '../../runtime/tensor/hash.js'
-import { type AheadArgument, type AheadKernel, type AheadMethod, type AheadModule, type AheadWeights, WEIGHT_NAMES } from './module.js'
+import {
+  ACTIVATION_NAMES,
+  type AheadArgument,
+  type AheadKernel,
+  type AheadMethod,
+  type AheadModule,
+  type AheadWeights,
+  WEIGHT_NAMES,
+} from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
 import { type PlanSummary, readPlan, readSummary } from './read-plan.js'
 import { readSparse } from './read-sparse.js'
@@ -119,7 +127,9 @@ function readRounding(root: FlatTable): { readonly rounding?: AheadWeights } {
   const weights = WEIGHT_NAMES.find((known) => known === name)
   const group = root.int32(at.weightGroup)
   if (weights === undefined || ![0, 32, 64, 128, 256].includes(group)) throw root.reader.error('its weights have an unknown format')
-  const activations = root.uint8(at.floatActivations) === 0 ? {} : { activations: 'float' as const }
+  const named = root.uint8(at.activations)
+  if (named > ACTIVATION_NAMES.length) throw root.reader.error('its activations have an unknown format')
+  const activations = named === 0 ? {} : { activations: ACTIVATION_NAMES[named - 1]! }
   return { rounding: { weights, ...(group === 0 ? {} : { group }), ...activations } }
 }
 

@@ -50,7 +50,7 @@ export const Field = {
     missing: 19,
     weights: 20,
     weightGroup: 21,
-    floatActivations: 22,
+    activations: 22,
   },
 } as const
 

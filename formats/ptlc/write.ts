@@ -11,7 +11,7 @@ import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedFrame } from '../../compiler/capture/captured.js'
 import { Encoder, type TensorEntry } from './encode.js'
 import { hashOf } from '../../runtime/tensor/hash.js'
-import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from './module.js'
+import { ACTIVATION_NAMES, type AheadMethod, type AheadModule, type AheadPlan, type UnplannedCall } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, writePreamble } from './preamble.js'
 import { CONSTANT_ROW, Field, TARGET_KINDS } from './schema.js'
 import { SparseSection } from './write-sparse.js'
@@ -87,6 +87,8 @@ class DataSection {
 }
 
 function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
+  const { activations } = module.rounding ?? {}
+  const multiplied = activations === undefined ? 0 : 1 + ACTIVATION_NAMES.indexOf(activations)
   const e = new Encoder()
   const names = [...new Set(module.plans.flatMap((p) => p.captured.frames.map((f) => f.layout.name)))].sort()
   const levelOf = cpu.kernels()
@@ -131,7 +133,7 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
       b.addFieldOffset(at.missing, missing, 0)
       b.addFieldOffset(at.weights, weights, 0)
       b.addFieldInt32(at.weightGroup, module.rounding?.group ?? 0, 0)
-      b.addFieldInt8(at.floatActivations, Number(module.rounding?.activations === 'float'), 0)
+      b.addFieldInt8(at.activations, multiplied, 0)
     }),
   )
 }

@@ -20,6 +20,9 @@ uint32_t levels_permitted(uint32_t levels, bool tiles);
 /// Bytes of a third-level cache by the processor's own account; 0 where it gives none.
 int64_t third_level_cache();
 
+/// Whether dot products of pairs of bfloat16, where there is an instruction for them, take less time than the multiply-adds of float32 that they stand for.
+bool has_fast_pairs();
+
 /// Answers of the processor about itself, for reports: question (two words) and answer (four words) of each. How many there are of at most
 /// `most`.
 int32_t processor_answers(uint32_t (*rows)[6], int32_t most);

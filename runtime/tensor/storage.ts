@@ -206,7 +206,7 @@ export interface Rounding {
   readonly format: number
   /** Numbers of a row that share a scale; 0 where all of them do, or there is none. */
   readonly group: number
-  /** Activations are rounded to bytes, too. */
+  /** Activations are rounded, too: to bytes, or to bfloat16 where weights are. */
   readonly bytes: boolean
 }
 

@@ -6,10 +6,11 @@ type Weights = NonNullable<LoadOptions['weights']>
 
 /** What weights of linear layers and embeddings are rounded to, for commands that load models. */
 export const WEIGHTS_OPTION = { weights: { type: 'string' }, group: { type: 'string' }, activations: { type: 'string' } } as const
-export const WEIGHTS_USAGE = '[--weights int8|int4|bfloat16|float16 [--group N] [--activations float]]'
+export const WEIGHTS_USAGE = '[--weights int8|int4|bfloat16|float16 [--group N] [--activations float|bfloat16]]'
 export const WEIGHTS_HELP = `      --weights FORMAT  rounds the weights of linear layers and embeddings: int8, int4, bfloat16 or float16 (docs/weights.md)
       --group N       of int8 and int4: 32, 64, 128 or 256 numbers of a row share a scale; 32 of int4, whole rows of int8 without it
-      --activations float  of int8 and int4: what they are multiplied with stays float32; it is rounded to 8 bits without it`
+      --activations FORMAT  float: what int8 and int4 are multiplied with stays float32; it is rounded to 8 bits without it. bfloat16: what bfloat16 is multiplied with
+                      is rounded to it`
 
 const FORMATS: readonly string[] = ['int8', 'int4', 'bfloat16', 'float16'] satisfies readonly Weights[]
 
@@ -26,11 +27,12 @@ export function weightsOf({ weights, group, activations }: WeightValues): Weight
     return {}
   }
   if (!FORMATS.includes(weights)) throw new UsageError(`--weights: expected ${FORMATS.join(', ')}, found ${weights}`)
-  if (activations !== undefined && activations !== 'float') throw new UsageError(`--activations: expected float, found ${activations}`)
+  if (activations !== undefined && activations !== 'float' && activations !== 'bfloat16')
+    throw new UsageError(`--activations: expected float or bfloat16, found ${activations}`)
   return {
     weights: weights as Weights,
     ...(group === undefined ? {} : { group: parseCount(group, '--group', 32) }),
-    ...(activations === undefined ? {} : { activations: 'float' }),
+    ...(activations === undefined ? {} : { activations }),
   }
 }
 

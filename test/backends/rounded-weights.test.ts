@@ -2,7 +2,7 @@ import t from 'tap'
 import { JitAlgorithm, WeightFormat } from '../../runtime/native/generated/kernels.js'
 import { roundedRows, roundedWeight } from '../../runtime/operators/support/rounded-weight.js'
 import type { Rounding } from '../../runtime/tensor/storage.js'
-import { callOperator, type Input, int, type Tensor, tensor } from '../../src/index.js'
+import { callOperator, type Input, int, setNumThreads, type Tensor, tensor } from '../../src/index.js'
 import { Random } from '../native/fixtures/random.js'
 
 /** Products with weights in few bits against their definition in double precision: a number is its integer times its scale. */
@@ -45,6 +45,14 @@ function asBytes(x: Float32Array, k: number): Float64Array {
   return out
 }
 
+/** Activations as products with `rounding` take them. */
+function seenBy({ format, bytes }: Rounding, x: Float32Array, k: number): ArrayLike<number> {
+  if (!bytes) return x
+  if (format !== WeightFormat.bfloat16) return asBytes(x, k)
+  const rounded = callOperator('aten::to.dtype', [tensor(x, [x.length]), 'bfloat16'])
+  return (callOperator('aten::to.dtype', [rounded as Tensor, 'float32']) as Tensor).data() as Float32Array
+}
+
 function productOf(x: ArrayLike<number>, w: ArrayLike<number>, k: number, bias: ArrayLike<number> | null): Float64Array {
   const [m, n] = [x.length / k, w.length / k]
   return Float64Array.from({ length: m * n }, (_, i) => {
@@ -63,6 +71,7 @@ function furthest(a: ArrayLike<number>, b: ArrayLike<number>): number {
 
 const FORMATS: readonly (readonly [string, Rounding])[] = [
   ['bfloat16', { format: WeightFormat.bfloat16, group: 0, bytes: false }],
+  ['bfloat16 by bfloat16', { format: WeightFormat.bfloat16, group: 0, bytes: true }],
   ['float16', { format: WeightFormat.float16, group: 0, bytes: false }],
   ...([0, 32, 64, 256] as const).flatMap((group) =>
     [true, false].map((bytes) => [`int8, ${group}, ${bytes ? 'bytes' : 'floats'}`, { format: WeightFormat.int8, group, bytes }] as const),
@@ -81,6 +90,8 @@ const SIZES = [
   [7, 64, 160],
   [14, 20, 260],
   [521, 18, 40],
+  // more columns and numbers than are unpacked at a time
+  [20, 370, 800],
 ] as const
 
 for (const [name, rounding] of FORMATS) {
@@ -89,7 +100,7 @@ for (const [name, rounding] of FORMATS) {
       const [x, w, b] = [normal(m * k), normal(n * k, 0.1), normal(n)]
       const weight = weightOf(w, [n, k], rounding)
       const numbers = numbersOf(weight)
-      const seen = rounding.bytes ? asBytes(x, k) : x
+      const seen = seenBy(rounding, x, k)
       const [input, bias] = [tensor(x, [m, k]), tensor(b, [n])]
       // sums of k terms in float32
       const bound = 2e-6 * k
@@ -119,7 +130,22 @@ for (const [name, rounding] of FORMATS) {
     t.same(numbers, numbersOf(weightOf(columns, [n, k], rounding)), 'the numbers of the transposed one')
     const product = call('aten::matmul', tensor(x, [1, m, k]), matrix)
     t.same(product.shape, [1, m, n])
-    t.ok(furthest(product.data() as Float32Array, productOf(rounding.bytes ? asBytes(x, k) : x, numbers, k, null)) < 2e-6 * k)
+    t.ok(furthest(product.data() as Float32Array, productOf(seenBy(rounding, x, k), numbers, k, null)) < 2e-6 * k)
+  })
+
+  t.test(`${name}: the same bits by any number of threads`, async (t) => {
+    t.teardown(() => setNumThreads(1))
+    const [n, k] = [370, 800]
+    const [weight, bias] = [weightOf(normal(n * k, 0.1), [n, k], rounding), tensor(normal(n), [n])]
+    for (const m of [1, 2, 5, 16, 61]) {
+      const x = tensor(normal(m * k), [m, k])
+      const [one, two, five] = [1, 2, 5].map((threads) => {
+        setNumThreads(threads)
+        return call('aten::linear', x, weight, bias).data()
+      })
+      t.same(two, one, `${m} rows, two threads`)
+      t.same(five, one, `${m} rows, five threads`)
+    }
   })
 
   t.test(`${name}: bounds and steps`, async (t) => {

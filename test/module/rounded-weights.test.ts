@@ -22,6 +22,7 @@ const furthest = (a: Float32Array, b: Float32Array): number =>
 
 const FORMATS: readonly (readonly [string, LoadOptions, number])[] = [
   ['bfloat16', { weights: 'bfloat16' }, 0.005],
+  ['bfloat16 by bfloat16', { weights: 'bfloat16', activations: 'bfloat16' }, 0.01],
   ['float16', { weights: 'float16' }, 0.001],
   ['int8', { weights: 'int8' }, 0.02],
   ['int8, groups of 32, floats', { weights: 'int8', group: 32, activations: 'float' }, 0.02],

@@ -1,5 +1,6 @@
 // isa: AVX2_VNNI, AVX512_VNNI, DOTPROD
-// Products of packed integers with activations that were made bytes: a panel is read once for as many rows as registers have room for.
+// Products of packed integers with activations that were made bytes: a panel is read once for as many rows as registers have room for. Of many rows, what dot
+// products take is laid out once.
 #include <string.h>
 
 #include <algorithm>
@@ -7,7 +8,9 @@
 #include "ops/gemm/packed_product.h"
 #include "ops/gemm/weight_dot.h"
 #include "pool/budget.h"
+#include "pool/pool.h"
 #include "vec/half.h"
+#include "vec/transpose.h"
 
 namespace {
 
@@ -22,51 +25,104 @@ constexpr int kNarrow = PTLITE_VEC_REGISTERS >= 32 ? kWide : 1;
 // Bytes of a weight that are asked for ahead.
 constexpr int64_t kAhead = 2048;
 
-// Rows of activations as bytes, or int16, with the scale and the sum of each block, times -offset.
+#if defined(PTLITE_INT8_DOT)
+// Rows of a tile where there are many rows, and how many that is. Sums of a block and totals of all are in registers, for two vectors of columns.
+constexpr int kTileRows = PTLITE_VEC_REGISTERS >= 32 ? 6 : 3;
+constexpr int kTileVectors = 2;
+constexpr int kMany = 16;
+#endif
+
+// Rows of activations as bytes, or int16, with the scale and the sum of each block, times -offset. The rows of a tile lie together, block by block.
 struct Bytes {
-  int64_t blocks, row;
+  int64_t blocks, tile, block_bytes;
   uint8_t* values;
   float* scales;
   int32_t* sums;
 
-  static int64_t row_bytes(int64_t blocks, bool words) { return blocks * kBlock * (words ? 2 : 1); }
-  Bytes(uint8_t* memory, int64_t m, int64_t blocks, bool words)
-      : blocks(blocks), row(row_bytes(blocks, words)), values(memory), scales(reinterpret_cast<float*>(memory + m * row)), sums(reinterpret_cast<int32_t*>(scales + m * blocks)) {}
+  Bytes(uint8_t* memory, int64_t m, int64_t blocks, bool words, int64_t tile)
+      : blocks(blocks), tile(tile), block_bytes(kBlock * (words ? 2 : 1)), values(memory), scales(reinterpret_cast<float*>(memory + rows(m) * blocks * block_bytes)),
+        sums(reinterpret_cast<int32_t*>(scales + rows(m) * blocks)) {}
 
-  // Row r, of k floats. A block with a number that is not finite has NaN as its scale.
+  int64_t at(int64_t r, int64_t b) const { return (r / tile * blocks + b) * tile + r % tile; }
+
+  // Row r, of k floats, as many blocks at a time as a vector has lanes. A block with a number that is not finite has NaN as its scale.
   template <class W>
   void fill(int64_t r, const float* x, int64_t k) const {
-    for (int64_t b = 0; b < blocks; b++) {
-      const int64_t count = k - b * kBlock;
-      F parts[kBlock / F::size], largest = F::zero(), strange = F::zero();
-      for (int i = 0; i < kBlock / F::size; i++) {
-        parts[i] = count <= i * F::size ? F::zero() : F::load(x + b * kBlock + i * F::size, count - i * F::size);
-        largest = fast_max(abs(parts[i]), largest);
-        strange += parts[i] * F(0);
-      }
-      const float most = reduce_max(largest), scale = most / 127;
-      const F inverse(most > 1e-30f ? 127 / most : 0);
-      alignas(64) int32_t q[kBlock];
-      Vec<int32_t> sum = Vec<int32_t>::zero();
-      for (int i = 0; i < kBlock / F::size; i++) {
-        const F rounded = rint(parts[i] * inverse);
-        const Vec<int32_t> integer = convert<int32_t>(select(is_nan(rounded), F::zero(), rounded));
-        sum += integer;
-        integer.store(q + i * F::size);
-      }
-      scales[r * blocks + b] = scale + reduce_add(strange);
-      sums[r * blocks + b] = -W::kOffset * reduce_add(sum);
-      uint8_t* to = values + r * row + b * (row / blocks);
-      if constexpr (W::kWords) {
-        int16_t words[kBlock];
-        for (int i = 0; i < kBlock; i += 4) {
-          words[i] = static_cast<int16_t>(q[i]), words[i + 1] = static_cast<int16_t>(q[i + 2]);
-          words[i + 2] = static_cast<int16_t>(q[i + 1]), words[i + 3] = static_cast<int16_t>(q[i + 3]);
+    const int64_t first = at(r, 0);
+    for (int64_t b = 0; b < blocks; b += kLanes) {
+      const int64_t count = std::min<int64_t>(kLanes, blocks - b);
+      alignas(64) float factors[kLanes], scale[kLanes];
+      const F most = largest_of(x, b, count, k);
+      select(most > F(1e-30f), F(127) / most, F::zero()).store(factors);
+      (most / F(127) + (most - most)).store(scale);
+      F sums_of[kLanes];
+      for (int64_t j = 0; j < kLanes; j++) sums_of[j] = F::zero();
+      for (int64_t j = 0; j < count; j++) {
+        const F factor(factors[j]);
+        alignas(64) int32_t q[kBlock];
+        Vec<int32_t> sum = Vec<int32_t>::zero();
+        for (int i = 0; i < kBlock / F::size; i++) {
+          const F rounded = rint(load(x, b + j, i, k) * factor);
+          const Vec<int32_t> integer = convert<int32_t>(select(is_nan(rounded), F::zero(), rounded));
+          sum += integer;
+          integer.store(q + i * F::size);
         }
-        memcpy(to, words, sizeof(words));
-      } else {
-        for (int i = 0; i < kBlock; i++) to[i] = static_cast<uint8_t>(q[i]);
+        sums_of[j] = bit_cast<float>(sum);
+        narrow<W::kWords>(q, values + (first + (b + j) * tile) * block_bytes);
       }
+      transpose_square<float>(sums_of);
+      Vec<int32_t> total = bit_cast<int32_t>(sums_of[0]);
+#pragma GCC unroll 16
+      for (int j = 1; j < kLanes; j++) total += bit_cast<int32_t>(sums_of[j]);
+      alignas(64) int32_t own[kLanes];
+      (total * Vec<int32_t>(-W::kOffset)).store(own);
+      for (int64_t j = 0; j < count; j++) {
+        scales[first + (b + j) * tile] = scale[j];
+        sums[first + (b + j) * tile] = own[j];
+      }
+    }
+  }
+
+ private:
+  int64_t rows(int64_t m) const { return (m + tile - 1) / tile * tile; }
+
+  // Vector i of a block, zeros beyond k.
+  static PTLITE_INLINE F load(const float* x, int64_t b, int i, int64_t k) {
+    const int64_t from = b * kBlock + i * F::size;
+    if (from + F::size <= k) return F::load(x + from);
+    return from >= k ? F::zero() : F::load(x + from, k - from);
+  }
+
+  // The largest magnitude of each of `count` blocks. Magnitudes are ordered as their bits are, where NaN comes last.
+  static PTLITE_INLINE F largest_of(const float* x, int64_t b, int64_t count, int64_t k) {
+    using I = Vec<int32_t>;
+    const auto larger = [](I p, I q) { return select(p > q, p, q); };
+    F largest[kLanes];
+    for (int64_t j = 0; j < kLanes; j++) {
+      I own = I::zero();
+      if (j < count) {
+        for (int i = 0; i < kBlock / F::size; i++) own = larger(bit_cast<int32_t>(abs(load(x, b + j, i, k))), own);
+      }
+      largest[j] = bit_cast<float>(own);
+    }
+    transpose_square<float>(largest);
+    I most = bit_cast<int32_t>(largest[0]);
+#pragma GCC unroll 16
+    for (int j = 1; j < kLanes; j++) most = larger(bit_cast<int32_t>(largest[j]), most);
+    return bit_cast<float>(most);
+  }
+
+  template <bool words>
+  static PTLITE_INLINE void narrow(const int32_t* q, uint8_t* to) {
+    if constexpr (words) {
+      int16_t numbers[kBlock];
+      for (int i = 0; i < kBlock; i += 4) {
+        numbers[i] = static_cast<int16_t>(q[i]), numbers[i + 1] = static_cast<int16_t>(q[i + 2]);
+        numbers[i + 2] = static_cast<int16_t>(q[i + 1]), numbers[i + 3] = static_cast<int16_t>(q[i + 3]);
+      }
+      memcpy(to, numbers, sizeof(numbers));
+    } else {
+      for (int i = 0; i < kBlock; i++) to[i] = static_cast<uint8_t>(q[i]);
     }
   }
 };
@@ -78,7 +134,7 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
 #pragma GCC unroll 16
   for (int i = 0; i < R * V; i++) total[i / V][i % V] = F::zero();
   const uint8_t* at = w.block(panel, 0) + v0 * PTLITE_VEC_BYTES;
-  const int64_t blocks = w.blocks(), span = w.span(), a_block = a.row / blocks;
+  const int64_t blocks = w.blocks(), span = w.span(), a_row = blocks * a.block_bytes;
   const bool whole = w.group == 0;
   const auto* scales = reinterpret_cast<const bfloat16*>(w.scales(panel, 0)) + v0 * kLanes;
   const auto scale_at = [&](int64_t g, int v) { return load_float(scales + g * kPanel + v * kLanes); };
@@ -90,7 +146,7 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
         for (int64_t line = 0; line < W::kBytes; line += 64) __builtin_prefetch(at + kAhead + line);
       }
       Reg sum[R][V];
-      W::template block<R, V>(at, a.values + row * a.row + b * a_block, a.row, a.sums + row * blocks + b, blocks, sum);
+      W::template block<R, V>(at, a.values + row * a_row + b * a.block_bytes, a_row, a.sums + row * blocks + b, blocks, sum);
 #pragma GCC unroll 4
       for (int r = 0; r < R; r++) {
         const F factor(a.scales[(row + r) * blocks + b]);
@@ -109,15 +165,143 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
   finish.store<R, V>(m0 + row, panel, v0, total);
 }
 
+#if defined(PTLITE_INT8_DOT)
+
+// The numbers of some vectors of columns as bytes that dot products take, offset where they have to be unsigned, and their scales.
+struct Strip {
+  uint8_t* values;  // [block][8][kTileVectors] vectors
+  float* scales;    // [group][kTileVectors] vectors
+
+  static int64_t bytes(const PackedWeight& w) { return w.blocks() * kBlockBytes + w.groups() * kTileVectors * PTLITE_VEC_BYTES; }
+  Strip(uint8_t* memory, const PackedWeight& w) : values(memory), scales(reinterpret_cast<float*>(memory + w.blocks() * kBlockBytes)) {}
+
+  static constexpr int kBlockBytes = kBlock / 4 * kTileVectors * PTLITE_VEC_BYTES;
+
+  // From vector `first` of all columns on; zeros where there are none.
+  void fill(const PackedWeight& w, int64_t first) const {
+    for (int v = 0; v < kTileVectors; v++) {
+      const int64_t panel = (first + v) / kVectors, part = (first + v) % kVectors;
+      const bool there = panel < w.panels();
+      uint8_t* to = values + v * PTLITE_VEC_BYTES;
+      for (int64_t b = 0; b < w.blocks(); b++, to += kBlockBytes) {
+        for (int s = 0; s < kBlock / 4; s++) {
+          Reg x = int8::none();
+          if (there && w.format == WeightFormat_int8) {
+            x = int8::load(w.block(panel, b) + s * 4 * kPanel + part * PTLITE_VEC_BYTES);
+            if (Int8::kOffset != 0) x = int8::flip(x, int8::bytes(0x80));
+          } else if (there) {
+            x = int8::load(w.block(panel, b) + s / 2 * 4 * kPanel + part * PTLITE_VEC_BYTES);
+            x = int8::both(s % 2 == 0 ? x : Int4::shifted(x), int8::bytes(15));
+          }
+          int8::store(to + s * kTileVectors * PTLITE_VEC_BYTES, x);
+        }
+      }
+      for (int64_t g = 0; g < w.groups(); g++) {
+        const F scale = there ? load_float(reinterpret_cast<const bfloat16*>(w.scales(panel, g)) + part * kLanes) : F::zero();
+        scale.store(scales + (g * kTileVectors + v) * kLanes);
+      }
+    }
+  }
+};
+
+// R rows from the first one of a tile on by a strip, from vector `first` of all columns on.
+template <int R>
+void by_strip(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t row, int64_t m0, int64_t first, const Finish& finish) {
+  constexpr int V = kTileVectors;
+  F total[R][V];
+#pragma GCC unroll 16
+  for (int i = 0; i < R * V; i++) total[i / V][i % V] = F::zero();
+  const int64_t blocks = w.blocks(), span = w.span();
+  const bool whole = w.group == 0;
+  const uint8_t *at = strip.values, *x = a.values + a.at(row, 0) * kBlock;
+  const float* factors = a.scales + a.at(row, 0);
+  const int32_t* starts = a.sums + a.at(row, 0);
+  const auto scale_at = [&](int64_t g, int v) { return F::load(strip.scales + (g * V + v) * kLanes); };
+  for (int64_t b = 0, g = 0; b < blocks; g++) {
+    F scale[V];
+    for (int v = 0; v < V; v++) scale[v] = whole ? F(1) : scale_at(g, v);
+    for (const int64_t end = std::min(blocks, b + span); b < end; b++) {
+      Reg sum[R][V];
+#pragma GCC unroll 16
+      for (int i = 0; i < R * V; i++) sum[i / V][i % V] = int8::broadcast(starts[i / V]);
+#pragma GCC unroll 8
+      for (int s = 0; s < kBlock / 4; s++) {
+        Reg column[V];
+#pragma GCC unroll 4
+        for (int v = 0; v < V; v++) column[v] = int8::load(at + (s * V + v) * PTLITE_VEC_BYTES);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; r++) {
+          const Reg part = load_part(x + r * kBlock + s * 4);
+#pragma GCC unroll 4
+          for (int v = 0; v < V; v++) sum[r][v] = int8::dot_bytes(sum[r][v], column[v], part);
+        }
+      }
+      at += Strip::kBlockBytes;
+#pragma GCC unroll 8
+      for (int r = 0; r < R; r++) {
+        const F factor(factors[r]);
+#pragma GCC unroll 4
+        for (int v = 0; v < V; v++) {
+          const F value = convert<float>(Vec<int32_t>((Vec<int32_t>::Raw)sum[r][v]));
+          total[r][v] = fma(value, factor * scale[v], total[r][v]);
+        }
+      }
+      x += kTileRows * kBlock;
+      factors += kTileRows;
+      starts += kTileRows;
+    }
+  }
+  if (whole) {
+    for (int v = 0; v < V; v++)
+      for (int r = 0; r < R; r++) total[r][v] *= scale_at(0, v);
+  }
+  finish.store<R, V>(m0 + row, first / kVectors, static_cast<int>(first % kVectors), total);
+}
+
+// The last rows: `M` of them or fewer.
+template <int M>
+void rest(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t row, const RowsTask& task, int64_t first, const Finish& finish) {
+  if constexpr (M > 1) {
+    if (task.m - row < M) return rest<M - 1>(w, strip, a, row, task, first, finish);
+  }
+  by_strip<M>(w, strip, a, row, task.m0, first, finish);
+}
+
+bool multiply_many(const RowsTask& task, const PackedWeight& w, const Bytes& a) {
+  auto* memory = static_cast<uint8_t*>(range_scratch(static_cast<size_t>(Strip::bytes(w))));
+  if (memory == nullptr) return false;
+  const Strip strip(memory, w);
+  const Finish finish{*task.f};
+  for (int64_t first = task.begin * kVectors; first < task.end * kVectors; first += kTileVectors) {
+    poll();
+    strip.fill(w, first);
+    int64_t r = 0;
+    for (; r + kTileRows <= task.m; r += kTileRows) by_strip<kTileRows>(w, strip, a, r, task.m0, first, finish);
+    if (r < task.m) rest<kTileRows - 1>(w, strip, a, r, task, first, finish);
+  }
+  return true;
+}
+
+#endif
+
 template <class W>
-void run(const BytesTask& task) {
+bool run(const RowsTask& task) {
   const packed_linear_frame& f = *task.f;
   const PackedWeight w(f, f.weight);
-  const Bytes a(task.memory, task.m, w.blocks(), W::kWords);
+#if defined(PTLITE_INT8_DOT)
+  // by the rows of all calls of a product
+  const bool many = f.m >= kMany;
+  const Bytes a(task.memory, task.m, w.blocks(), W::kWords, many ? kTileRows : 1);
+#else
+  const Bytes a(task.memory, task.m, w.blocks(), W::kWords, 1);
+#endif
   if (!task.multiply) {
     for (int64_t r = task.begin; r < task.end; r++) a.template fill<W>(r, reinterpret_cast<const float*>(f.x) + (task.m0 + r) * f.k, f.k);
-    return;
+    return true;
   }
+#if defined(PTLITE_INT8_DOT)
+  if (many) return multiply_many(task, w, a);
+#endif
   const Finish finish{f};
   for (int64_t p = task.begin; p < task.end; p++) {
     poll();
@@ -129,12 +313,10 @@ void run(const BytesTask& task) {
     if (r < task.m)
       for (int v = 0; v < kVectors; v += kWide) by_bytes<W, 1, kWide>(w, a, r, task.m0, p, v, finish);
   }
+  return true;
 }
 
-void product(const BytesTask* task) {
-  if (task->f->format == WeightFormat_int8) run<Int8>(*task);
-  else run<Int4>(*task);
-}
+bool product(const RowsTask* task) { return task->f->format == WeightFormat_int8 ? run<Int8>(*task) : run<Int4>(*task); }
 
 }  // namespace
 

@@ -1,12 +1,14 @@
 // Linear layers with packed weights. Panels of 16 columns are shared among threads, and read once for as many rows as registers have room for: of few rows
-// the time is that of reading the weight. Activations become bytes once for all panels, or the numbers of a block, or of a whole panel where there are many
-// rows, become floats.
+// the time is that of reading the weight. Activations become bytes, or pairs of bfloat16, once for all panels; or the numbers of the weight become floats, block by
+// block or, where there are many rows, a part of the weight at a time.
 #include <algorithm>
 #include <atomic>
 
 #include "frames/post_ops.h"
 #include "dispatch/kernel.h"
 #include "ops/fused/post_ops.h"
+#include "ops/gemm/gemm_core.h"
+#include "ops/gemm/packed_columns.h"
 #include "ops/gemm/packed_product.h"
 #include "pool/pool.h"
 #include "vec/half.h"
@@ -28,42 +30,10 @@ constexpr int kRows = 2;
 #endif
 // Bytes of a weight that are asked for ahead.
 constexpr int64_t kAhead = 2048;
-// Rows that are made bytes at a time.
+// Rows that are packed at a time.
 constexpr int64_t kRowsAtOnce = 512;
-
-// The numbers of a block as floats [32][16].
-void unpack(const PackedWeight& w, int64_t panel, int64_t b, float* out) {
-  const uint8_t* at = w.block(panel, b);
-  if (w.floats()) {
-    for (int i = 0; i < kBlock * kPanel; i += F::size) {
-      const F x = w.format == WeightFormat_bfloat16 ? load_float(reinterpret_cast<const bfloat16*>(at) + i) : load_float(reinterpret_cast<const float16*>(at) + i);
-      x.store(out + i);
-    }
-    return;
-  }
-  using I = Vec<int32_t>;
-  const uint16_t* scales = w.scales(panel, b / w.span());
-  for (int v = 0; v < kVectors; v++) {
-    const F scale = load_float(reinterpret_cast<const bfloat16*>(scales + v * kLanes));
-    float* to = out + v * kLanes;
-    if (w.format == WeightFormat_int8) {
-      for (int i = 0; i < kBlock; i += 4) {
-        const I x = I::load(reinterpret_cast<const int32_t*>(at + i * kPanel) + v * kLanes);
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; j++) (convert<float>((x << (24 - 8 * j)) >> 24) * scale).store(to + (i + j) * kPanel);
-      }
-    } else {
-      for (int i = 0; i < kBlock; i += 8) {
-        const I x = I::load(reinterpret_cast<const int32_t*>(at + i / 2 * kPanel) + v * kLanes);
-#pragma GCC unroll 8
-        for (int j = 0; j < 8; j++) {
-          const int shift = j < 4 ? 8 * j : 8 * (j - 4) + 4;
-          (convert<float>(((x >> shift) & I(15)) - I(8)) * scale).store(to + (i + j) * kPanel);
-        }
-      }
-    }
-  }
-}
+// Bytes of results that steps are applied to at a time.
+constexpr int64_t kStepsBytes = 128 << 10;
 
 // Columns of floats: of a panel whose numbers are at hand, of one whose numbers are read as they lie, and of one that is unpacked block by block.
 struct AtHand {
@@ -81,19 +51,19 @@ struct Unpacked {
   int64_t panel;
   float* own;
   PTLITE_INLINE const float* block(int64_t b) const {
-    unpack(*w, panel, b, own);
+    unpack_block(*w, panel, b, own);
     return own;
   }
 };
 
 // R rows by a panel. Few rows have several sets of sums, so that additions do not wait for each other.
 template <int R, class Columns>
-void by_floats(const PackedWeight& w, int64_t m0, int64_t panel, const Columns& columns, const Finish& finish) {
+void by_floats(const PackedWeight& w, const float* from, int64_t m0, int64_t panel, const Columns& columns, const Finish& finish) {
   constexpr int kSets = R == 1 ? 4 : R == 2 ? 2 : 1;
   F part[kSets][R][kVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kSets * R * kVectors; i++) part[i / (R * kVectors)][i / kVectors % R][i % kVectors] = F::zero();
-  const float* x = reinterpret_cast<const float*>(finish.f.x) + m0 * w.k;
+  const float* x = from + m0 * w.k;
   for (int64_t b = 0; b < w.blocks(); b++, x += kBlock) {
     const auto* at = columns.block(b);
     if constexpr (sizeof(*at) == 2) {
@@ -130,41 +100,116 @@ void by_floats(const PackedWeight& w, int64_t m0, int64_t panel, const Columns& 
 }
 
 template <class Columns>
-void rows_by_floats(const PackedWeight& w, int64_t panel, const Columns& columns, const Finish& finish) {
+void rows_by_floats(const PackedWeight& w, const float* x, int64_t panel, const Columns& columns, const Finish& finish) {
   int64_t r = 0;
-  for (; r + kRows <= finish.f.m; r += kRows) by_floats<kRows>(w, r, panel, columns, finish);
+  for (; r + kRows <= finish.f.m; r += kRows) by_floats<kRows>(w, x, r, panel, columns, finish);
   if constexpr (kRows > 2) {
-    for (; r + 2 <= finish.f.m; r += 2) by_floats<2>(w, r, panel, columns, finish);
+    for (; r + 2 <= finish.f.m; r += 2) by_floats<2>(w, x, r, panel, columns, finish);
   }
-  for (; r < finish.f.m; r++) by_floats<1>(w, r, panel, columns, finish);
+  for (; r < finish.f.m; r++) by_floats<1>(w, x, r, panel, columns, finish);
 }
 
-bool product_of_bytes(const Frame& f, const PostOps* post) {
+// Products of rows that `product` rounds, into `row_bytes` of each: of panels, two by two.
+template <class Product>
+bool product_of_rounded(const Frame& f, const PostOps* post, int64_t row_bytes, const Product& product) {
+  constexpr int64_t kPair = 2;
   const PackedWeight w(f, f.weight);
   const int64_t most = std::min<int64_t>(f.m, kRowsAtOnce);
-  // a scale and a sum for each block of at most int16
-  auto* memory = static_cast<uint8_t*>(ptlite_scratch(static_cast<size_t>(most * w.blocks() * (kBlock * 2 + 8) + 64)));
+  auto* memory = static_cast<uint8_t*>(ptlite_scratch(static_cast<size_t>((most + kMostTileRows) * row_bytes + 64)));
   if (memory == nullptr) return false;
+  std::atomic<bool> done{true};
   for (int64_t m0 = 0; m0 < f.m; m0 += kRowsAtOnce) {
     const int64_t m = std::min(kRowsAtOnce, f.m - m0);
     parallel_for(m, grain_for(f.k * 2), [&](int64_t begin, int64_t end) {
-      const BytesTask task{&f, memory, m0, m, begin, end, false};
-      packed_bytes(&task);
+      const RowsTask task{&f, memory, m0, m, begin, end, false};
+      if (!product(&task)) done = false;
     });
-    parallel_for(w.panels(), grain_for(m * f.k * kPanel / 4), [&](int64_t begin, int64_t end) {
-      const BytesTask task{&f, memory, m0, m, begin, end, true};
-      packed_bytes(&task);
-      if (post == nullptr) return;
-      const int64_t column = begin * kPanel;
-      post->apply(m, std::min<int64_t>(f.n, end * kPanel) - column, reinterpret_cast<float*>(f.out) + m0 * f.n + column, f.n, 0, m0, column);
+    parallel_for((w.panels() + kPair - 1) / kPair, grain_for(m * f.k * kPanel * kPair / 4), [&](int64_t begin, int64_t end) {
+      const int64_t last = std::min(w.panels(), end * kPair);
+      // what steps read is in the caches still
+      const int64_t step = post == nullptr ? last : std::max<int64_t>(1, kStepsBytes / (4 * m * kPanel * kPair)) * kPair;
+      for (int64_t p = begin * kPair; p < last; p += step) {
+        const int64_t to = std::min(last, p + step), column = p * kPanel;
+        const RowsTask task{&f, memory, m0, m, p, to, true};
+        if (!product(&task)) done = false;
+        if (post != nullptr)
+          post->apply(m, std::min<int64_t>(f.n, to * kPanel) - column, reinterpret_cast<float*>(f.out) + m0 * f.n + column, f.n, 0, m0, column);
+      }
     });
   }
-  return true;
+  return done;
 }
 
-bool product_of_floats(const Frame& f, const PostOps* post) {
+void round_to_bfloat16(const float* from, int64_t count, float* to) {
+  for (int64_t i = 0; i < count; i += F::size) {
+    bfloat16 rounded[F::size];
+    store_float(rounded, F::load(from + i, count - i));
+    load_float(rounded).store(to + i, count - i);
+  }
+}
+
+// Many rows: they are packed, and a part of the weight that the second-level cache keeps is unpacked for all of them and multiplied as a float32 weight is. Threads share
+// columns, and rows, too, where there are few columns.
+bool product_of_many(const Frame& f, const PostOps* post) {
+  constexpr int64_t kColumns = gemm::kCols<float>, kTileRows = gemm::kRows, kWide = gemm::kWidth<float> / kColumns;
+  const PackedWeight w(f, f.weight);
+  const int64_t k = f.k, n = f.n, most = std::min<int64_t>(f.m, kRowsAtOnce);
+  auto* packed = static_cast<float*>(ptlite_scratch(static_cast<size_t>(gemm::packed_a_size<float>(most, k)) * 4));
+  if (packed == nullptr) return false;
+  const Columns columns(w);
+  const int64_t tiles = (n + kColumns - 1) / kColumns;
+  gemm::Epilogue<float> e;
+  e.source = reinterpret_cast<const float*>(f.bias);
+  e.source_col = 1;
+  e.lo = static_cast<float>(f.lo);
+  e.hi = static_cast<float>(f.hi);
+  e.clamped = f.clamped != 0;
+  e.post = post;
+  std::atomic<bool> done{true};
+  for (int64_t m0 = 0; m0 < f.m; m0 += kRowsAtOnce) {
+    const int64_t m = std::min(kRowsAtOnce, f.m - m0), strips = (m + kTileRows - 1) / kTileRows;
+    parallel_for(strips, grain_for(kTileRows * k), [&](int64_t begin, int64_t end) {
+      const int64_t row = begin * kTileRows;
+      float* to = packed + row * k;
+      gemm::pack_a<float>(std::min(m, end * kTileRows) - row, k, reinterpret_cast<const float*>(f.x) + (m0 + row) * k, k, 1, to);
+      if (f.bytes != 0) round_to_bfloat16(to, (end * kTileRows - row) * k, to);
+    });
+    const int64_t wanted = 2 * thread_limit(), shares = tiles >= wanted ? 1 : std::min(strips, (wanted + tiles - 1) / tiles);
+    const int64_t height = (strips + shares - 1) / shares * kTileRows;
+    parallel_for(shares * tiles, grain_for(height * k * kColumns), [&](int64_t begin, int64_t end) {
+      auto* values = static_cast<float*>(range_scratch(static_cast<size_t>(Columns::size(std::min(kWide, end - begin))) * 4));
+      if (values == nullptr) {
+        done = false;
+        return;
+      }
+      while (begin < end) {
+        const int64_t row = begin / tiles * height, tile = begin % tiles, count = std::min({kWide, end - begin, tiles - tile});
+        const int64_t column = tile * kColumns, width = std::min(count * kColumns, n - column), rows = std::min(height, m - row);
+        begin += count;
+        if (rows <= 0) continue;
+        for (int64_t from = 0; from < k; from += columns.depth) {
+          const int64_t depth = std::min(columns.depth, k - from);
+          columns.unpack(column, width, from, depth, values);
+          gemm::multiply_packed<float>(rows, width, depth, packed + row * k + from * kTileRows, k, values, depth, 0,
+                                       reinterpret_cast<float*>(f.out) + (m0 + row) * n + column, n, e, from == 0, from + depth == k, m0 + row, column);
+        }
+      }
+    });
+  }
+  return done;
+}
+
+bool product_of_few(const Frame& f, const PostOps* post) {
   const PackedWeight w(f, f.weight);
   const Finish finish{f};
+  const auto* x = reinterpret_cast<const float*>(f.x);
+  if (f.bytes != 0) {
+    const int64_t count = int64_t{f.m} * f.k;
+    auto* rounded = static_cast<float*>(ptlite_scratch(static_cast<size_t>(count) * 4 + 4));
+    if (rounded == nullptr) return false;
+    round_to_bfloat16(x, count, rounded);
+    x = rounded;
+  }
   std::atomic<bool> done{true};
   parallel_for(w.panels(), grain_for(int64_t{f.m} * f.k * kPanel), [&](int64_t begin, int64_t end) {
     float* values = nullptr;
@@ -180,14 +225,14 @@ bool product_of_floats(const Frame& f, const PostOps* post) {
     for (int64_t p = begin; p < end; p++) {
       poll();
       if (values != nullptr) {
-        for (int64_t b = 0; b < w.blocks(); b++) unpack(w, p, b, values + b * kBlock * kPanel);
-        rows_by_floats(w, p, AtHand{values}, finish);
+        for (int64_t b = 0; b < w.blocks(); b++) unpack_block(w, p, b, values + b * kBlock * kPanel);
+        rows_by_floats(w, x, p, AtHand{values}, finish);
       } else if (w.format == WeightFormat_bfloat16) {
-        rows_by_floats(w, p, AsTheyLie<bfloat16>{&w, p}, finish);
+        rows_by_floats(w, x, p, AsTheyLie<bfloat16>{&w, p}, finish);
       } else if (w.format == WeightFormat_float16) {
-        rows_by_floats(w, p, AsTheyLie<float16>{&w, p}, finish);
+        rows_by_floats(w, x, p, AsTheyLie<float16>{&w, p}, finish);
       } else {
-        rows_by_floats(w, p, Unpacked{&w, p, own}, finish);
+        rows_by_floats(w, x, p, Unpacked{&w, p, own}, finish);
       }
     }
     if (post != nullptr) {
@@ -198,9 +243,18 @@ bool product_of_floats(const Frame& f, const PostOps* post) {
   return done;
 }
 
-int32_t product(const Frame& f, const PostOps* post) {
-  return (f.bytes == 0 ? product_of_floats(f, post) : product_of_bytes(f, post)) ? PTLITE_OK : PTLITE_NO_MEMORY;
+bool multiply(const Frame& f, const PostOps* post) {
+  const int64_t blocks = PackedWeight(f, f.weight).blocks();
+  const bool many = f.m > kRows && blocks > 0;
+  if (f.bytes != 0 && f.format != WeightFormat_bfloat16) {
+    // a scale and a sum for each block of at most int16
+    return product_of_rounded(f, post, blocks * (kBlock * 2 + 8), packed_bytes);
+  }
+  if (f.bytes != 0 && many && packed_pairs(nullptr)) return product_of_rounded(f, post, blocks * kBlock * 2, packed_pairs);
+  return many ? product_of_many(f, post) : product_of_few(f, post);
 }
+
+int32_t product(const Frame& f, const PostOps* post) { return multiply(f, post) ? PTLITE_OK : PTLITE_NO_MEMORY; }
 
 int32_t packed_linear(packed_linear_frame* f) { return product(*f, nullptr); }
 

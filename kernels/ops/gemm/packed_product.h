@@ -1,4 +1,4 @@
-// What becomes of the sums of packed products, and how those of bytes are called.
+// What becomes of the sums of packed products, and how those of rounded rows are called.
 #pragma once
 
 #include "dispatch/stub.h"
@@ -7,19 +7,24 @@
 
 namespace ptlite {
 
-// A part of a product of bytes: `m` rows from m0 on. Rows [begin, end) of these become bytes in `memory`, or, where `multiply` is set, all of them are multiplied by
-// panels [begin, end).
-struct BytesTask {
+// A part of a product of rows that are rounded: `m` rows from m0 on. Rows [begin, end) of these are rounded into `memory`, or, where `multiply` is set, all of them are
+// multiplied by panels [begin, end), of which the first one is even.
+struct RowsTask {
   const packed_linear_frame* f;
   uint8_t* memory;
   int64_t m0, m, begin, end;
   bool multiply;
 };
 
+// Rows beyond `m` that `memory` has room for, so that they are whole tiles.
+constexpr int64_t kMostTileRows = 32;
+
 }  // namespace ptlite
 
-// By the dot products that the processor has.
-PTLITE_DECLARE_STUB(packed_bytes, void (*)(const BytesTask* task));
+// Rows as bytes, by the dot products that the processor has. False where there is no memory.
+PTLITE_DECLARE_STUB(packed_bytes, bool (*)(const RowsTask* task));
+// Rows as bfloat16, by dot products of pairs: the same; or, without a task, whether they gain.
+PTLITE_DECLARE_STUB(packed_pairs, bool (*)(const RowsTask* task));
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -36,24 +41,44 @@ struct Finish {
   // R rows by V vectors of columns of a panel, from vector v0 on.
   template <int R, int V>
   PTLITE_INLINE void store(int64_t m0, int64_t panel, int v0, const F (&sums)[R][V]) const {
-    const auto* bias = reinterpret_cast<const float*>(f.bias);
-    const F lo(static_cast<float>(f.lo)), hi(static_cast<float>(f.hi));
     for (int v = 0; v < V; v++) {
-      const int64_t column = panel * kPanel + (v0 + v) * kLanes, count = f.n - column;
-      if (count <= 0) return;
-      const F added = bias == nullptr ? F::zero() : F::load(bias + column, count);
+      const Column column(f, panel * kPanel + (v0 + v) * kLanes);
+      if (column.count <= 0) return;
 #pragma GCC unroll 6
-      for (int r = 0; r < R; r++) {
-        F x = sums[r][v] + added;
-        if (f.clamped != 0) {
-          // a NaN stays
-          x = select(x < lo, lo, x);
-          x = select(x > hi, hi, x);
-        }
-        x.store(reinterpret_cast<float*>(f.out) + (m0 + r) * f.n + column, count);
-      }
+      for (int r = 0; r < R; r++) column.store(f, m0 + r, sums[r][v]);
     }
   }
+
+  // `rows` rows of `width` sums each.
+  void store_tile(const float* sums, int64_t width, int64_t m0, int64_t rows, int64_t first) const {
+    for (int64_t v = 0; v < width; v += kLanes) {
+      const Column column(f, first + v);
+      if (column.count <= 0) return;
+      for (int64_t r = 0; r < rows; r++) column.store(f, m0 + r, F::load(sums + r * width + v));
+    }
+  }
+
+ private:
+  // A vector of columns, `count` of which are there.
+  struct Column {
+    int64_t at, count;
+    F added, lo, hi;
+
+    PTLITE_INLINE Column(const packed_linear_frame& f, int64_t at) : at(at), count(f.n - at), lo(static_cast<float>(f.lo)), hi(static_cast<float>(f.hi)) {
+      const auto* bias = reinterpret_cast<const float*>(f.bias);
+      added = bias == nullptr || count <= 0 ? F::zero() : F::load(bias + at, count);
+    }
+
+    PTLITE_INLINE void store(const packed_linear_frame& f, int64_t row, F x) const {
+      x += added;
+      if (f.clamped != 0) {
+        // a NaN stays
+        x = select(x < lo, lo, x);
+        x = select(x > hi, hi, x);
+      }
+      x.store(reinterpret_cast<float*>(f.out) + row * f.n + at, count);
+    }
+  };
 };
 
 }  // namespace packed

@@ -154,7 +154,6 @@ struct Int4 {
 #endif
   }
 
- private:
   // The high halves of bytes, among other bits, in their low halves.
   static PTLITE_INLINE Reg shifted(Reg x) {
     using Word = Vec<int32_t>;

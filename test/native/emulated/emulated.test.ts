@@ -14,6 +14,7 @@ const PROGRAMS = [
   { source: 'int8.cpp', levels: ['AVX2_VNNI', 'AVX512_VNNI', 'AMX'] },
   { source: 'int8_depthwise.cpp', levels: ['AVX2_VNNI', 'AVX512_VNNI'] },
   { source: 'bfloat16.cpp', levels: ['AVX512_BF16', 'AMX'] },
+  { source: 'packed.cpp', levels: ['AVX2_VNNI', 'AVX512_VNNI', 'AVX512_BF16', 'AMX'] },
   { source: 'half.cpp', levels: ['AVX512_FP16'] },
 ]
 
@@ -90,7 +91,7 @@ for (const { source, levels } of PROGRAMS) {
 }
 
 // what arch/generic has for processors that nothing else is written for
-for (const source of ['int8.cpp', 'int8_depthwise.cpp', 'bfloat16.cpp']) {
+for (const source of ['int8.cpp', 'int8_depthwise.cpp', 'bfloat16.cpp', 'packed.cpp']) {
   t.test(`${source} on any processor`, { skip: noCompiler ?? false }, async (t) => {
     const cwd = t.testdir({})
     await promisify(execFile)('cmake', ['-DPTLITE_ARCH=generic', '-P', join(ROOT, 'kernels/arch/Levels.cmake')], { cwd })

@@ -36,6 +36,7 @@ const INTEGERS = ['int32', 'int64', 'int8', 'uint8', 'int16'] as const
 /** What weights are rounded to. */
 const ROUNDINGS = [
   ['bfloat16', { format: kernels.WeightFormat.bfloat16, group: 0, bytes: false }],
+  ['bfloat16 by bfloat16', { format: kernels.WeightFormat.bfloat16, group: 0, bytes: true }],
   ['float16', { format: kernels.WeightFormat.float16, group: 0, bytes: false }],
   ...[0, 32].flatMap((group) =>
     [true, false].map((bytes) => [`int8, ${group}, ${bytes}`, { format: kernels.WeightFormat.int8, group, bytes }] as const),
@@ -485,12 +486,12 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
   packed_linear: ROUNDINGS.map(([name, rounding]) =>
     row(`linear of ${name}`, SUM, (d) => {
       const [n, k] = [16 + d.length(), 32 + d.length()]
-      return aten('linear', d.dense([d.of([1, 2, 5, 9, 14]), k]), roundable(d, n, k, rounding), d.dense([n]))
+      return aten('linear', d.dense([d.of([1, 2, 5, 9, 23, 40]), k]), roundable(d, n, k, rounding), d.dense([n]))
     }),
   ),
   packed_linear_post: ROUNDINGS.map(([name, rounding]) =>
     row(`linear of ${name}, post-ops`, SUM, (d) => {
-      const [m, n, k] = [d.of([1, 2, 5, 9, 14]), 16 + d.length(), 32 + d.length()]
+      const [m, n, k] = [d.of([1, 2, 5, 9, 23, 40]), 16 + d.length(), 32 + d.length()]
       const layer = [d.dense([m, k]), roundable(d, n, k, rounding), d.dense([n]), ...LIMITS]
       return callOperator('ptlite::linear', [...layer, ...steps(d, d.of([[m, n], [n], [m, 1]]))])
     }),

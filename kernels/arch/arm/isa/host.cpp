@@ -39,6 +39,8 @@ uint32_t levels_permitted(uint32_t levels, bool) { return levels; }
 
 int64_t third_level_cache() { return 0; }
 
+bool has_fast_pairs() { return true; }
+
 int32_t processor_answers(uint32_t (*rows)[6], int32_t most) {
   int32_t count = 0;
   for (const uint32_t vector : kVectors) {

@@ -27,6 +27,8 @@ uint32_t levels_permitted(uint32_t levels, bool) { return levels; }
 
 int64_t third_level_cache() { return 0; }
 
+bool has_fast_pairs() { return false; }
+
 int32_t processor_answers(uint32_t (*rows)[6], int32_t most) {
   if (most < 1) return 0;
   const uint64_t features = needed();

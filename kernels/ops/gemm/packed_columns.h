@@ -1,0 +1,87 @@
+// Numbers of packed weights as floats: a block, or columns as gemm_core.h wants them.
+#pragma once
+
+#include <algorithm>
+
+#include "ops/gemm/gemm_core.h"
+#include "ops/gemm/packed_product.h"
+#include "vec/half.h"
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+namespace packed {
+
+// The numbers of vector v of a panel's rows in a block, in each of kBlock lines `line` apart.
+inline void unpack_vector(const PackedWeight& w, int64_t panel, int64_t b, int v, float* out, int64_t line) {
+  using F = Vec<float>;
+  using I = Vec<int32_t>;
+  const uint8_t* at = w.block(panel, b);
+  const auto halves = [&](const auto* from) {
+    for (int i = 0; i < kBlock; i++) load_float(from + i * kPanel + v * kLanes).store(out + i * line);
+  };
+  if (w.format == WeightFormat_bfloat16) return halves(reinterpret_cast<const bfloat16*>(at));
+  if (w.format == WeightFormat_float16) return halves(reinterpret_cast<const float16*>(at));
+  const F scale = load_float(reinterpret_cast<const bfloat16*>(w.scales(panel, b / w.span()) + v * kLanes));
+  if (w.format == WeightFormat_int8) {
+    for (int i = 0; i < kBlock; i += 4) {
+      const I x = I::load(reinterpret_cast<const int32_t*>(at + i * kPanel) + v * kLanes);
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; j++) (convert<float>((x << (24 - 8 * j)) >> 24) * scale).store(out + (i + j) * line);
+    }
+  } else {
+    for (int i = 0; i < kBlock; i += 8) {
+      const I x = I::load(reinterpret_cast<const int32_t*>(at + i / 2 * kPanel) + v * kLanes);
+#pragma GCC unroll 8
+      for (int j = 0; j < 8; j++) {
+        const int shift = j < 4 ? 8 * j : 8 * (j - 4) + 4;
+        (convert<float>(((x >> shift) & I(15)) - I(8)) * scale).store(out + (i + j) * line);
+      }
+    }
+  }
+}
+
+// A block as [32][16].
+inline void unpack_block(const PackedWeight& w, int64_t panel, int64_t b, float* out) {
+  for (int v = 0; v < kVectors; v++) unpack_vector(w, panel, b, v, out + v * kLanes, kPanel);
+}
+
+// Columns of products, of a part of their depth at a time, laid out as gemm::pack_b lays them out.
+class Columns {
+ public:
+  const int64_t depth;
+
+  explicit Columns(const PackedWeight& w) : depth(part_of(w.blocks()) * kBlock), w_(w) {}
+
+  // Floats that `tiles` tiles of columns take. What blocks have beyond the depth lies where the next tile comes, or behind the last.
+  static int64_t size(int64_t tiles) { return (tiles * kMostBlocks + 1) * kBlock * kTile; }
+
+  // `count` columns from the first one of a tile on, numbers [from, from + length) of each, from the first one of a block on.
+  void unpack(int64_t column, int64_t count, int64_t from, int64_t length, float* out) const {
+    for (const int64_t end = column + count; column < end; column += kTile) {
+      const int64_t width = gemm::round_up(std::min(kTile, end - column), kLanes);
+      for (int64_t i = 0; i < length; i += kBlock) {
+        for (int64_t v = 0; v < width; v += kLanes) {
+          const int64_t at = column + v;
+          unpack_vector(w_, at / kPanel, (from + i) / kBlock, static_cast<int>(at % kPanel / kLanes), out + i * width + v, width);
+        }
+      }
+      out += length * width;
+    }
+  }
+
+ private:
+  static constexpr int64_t kTile = gemm::kCols<float>;
+  static constexpr int64_t kMostBlocks = gemm::kDepth / kBlock;
+
+  // Equal parts of the depth.
+  static int64_t part_of(int64_t blocks) {
+    const int64_t parts = (blocks + kMostBlocks - 1) / kMostBlocks;
+    return parts <= 1 ? blocks : (blocks + parts - 1) / parts;
+  }
+
+  PackedWeight w_;
+};
+
+}  // namespace packed
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

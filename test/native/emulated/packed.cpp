@@ -1,0 +1,155 @@
+// Products of many rows with packed weights at one level, emulated, against sums in double of the numbers as they are rounded.
+#include <math.h>
+
+#include "instructions.h"
+#include "harness.h"
+
+// Sources are called directly, not through the stubs.
+#include "ops/gemm/packed_product.h"
+#undef PTLITE_REGISTER_STUB
+#define PTLITE_REGISTER_STUB(name, fn) constexpr auto stub_##name = fn;
+
+#include "dispatch/processor.h"
+namespace ptlite {
+bool has_fast_pairs() { return true; }
+}  // namespace ptlite
+
+#define product product_of_bytes
+#include "ops/gemm/packed_bytes.cpp"
+#undef product
+#define product product_of_pairs
+#include "ops/gemm/packed_pairs.cpp"
+#undef product
+
+namespace {
+
+int wrong = 0;
+
+void check(float got, double sum, double bound, const char* what, int64_t at) {
+  if (fabs(got - sum) <= bound) return;
+  if (wrong++ < 5) printf("%s at %ld: %g, expected %g\n", what, at, got, sum);
+}
+
+uint16_t random_bfloat16() { return emulated::to_bfloat16(static_cast<float>(random_between(-1000, 1000)) / 256); }
+
+// The numbers of a random weight, and the same packed.
+struct Weight {
+  std::vector<double> numbers;
+  std::vector<uint8_t> data;
+
+  Weight(int32_t format, int64_t n, int64_t k, int64_t group) : numbers(n * k) {
+    packed_linear_frame f = {};
+    f.format = format;
+    f.n = static_cast<int32_t>(n);
+    f.k = static_cast<int32_t>(k);
+    f.group = static_cast<int32_t>(group);
+    PackedWeight w(f, 0);
+    data.resize(w.panels() * w.blocks() * w.block_bytes() + (w.floats() ? 0 : w.panels() * w.groups() * kPanel * 2) + 64);
+    if (format == WeightFormat_int4) memset(data.data(), 0x88, data.size());
+    w.data = data.data();
+    for (int64_t p = 0; p < w.panels() && !w.floats(); p++) {
+      for (int64_t g = 0; g < w.groups(); g++) {
+        for (int r = 0; r < kPanel; r++) w.scales(p, g)[r] = emulated::to_bfloat16(static_cast<float>(random_between(1, 255)) / 4096);
+      }
+    }
+    for (int64_t r = 0; r < n; r++) {
+      for (int64_t i = 0; i < k; i++) numbers[r * k + i] = put(w, r / kPanel, i / kBlock, static_cast<int>(r % kPanel), static_cast<int>(i % kBlock));
+    }
+  }
+
+  static double put(const PackedWeight& w, int64_t panel, int64_t b, int r, int i) {
+    uint8_t* at = w.block(panel, b);
+    if (w.format == WeightFormat_bfloat16) return emulated::from_bfloat16(reinterpret_cast<uint16_t*>(at)[i * kPanel + r] = random_bfloat16());
+    const double scale = emulated::from_bfloat16(w.scales(panel, b / w.span())[r]);
+    if (w.format == WeightFormat_int8) {
+      const int32_t q = random_between(-127, 127);
+      at[int8_place(i, r)] = static_cast<uint8_t>(q);
+      return q * scale;
+    }
+    const int32_t q = random_between(-8, 7);
+    uint8_t& byte = at[int4_place(i, r)];
+    byte = static_cast<uint8_t>(int4_is_high(i) ? (byte & 15) | (q + 8) << 4 : (byte & 0xf0) | (q + 8));
+    return q * scale;
+  }
+};
+
+// What rows become: bfloat16, or bytes by the largest magnitude of 32.
+std::vector<double> rounded(const std::vector<float>& x, int64_t k, bool bytes) {
+  std::vector<double> out(x.begin(), x.end());
+  for (size_t row = 0; row < x.size(); row += k) {
+    for (int64_t b = 0; b < k; b += kBlock) {
+      float most = 0;
+      const int64_t end = std::min(k, b + kBlock);
+      for (int64_t i = b; i < end; i++) most = std::max(most, fabsf(x[row + i]));
+      for (int64_t i = b; i < end; i++) {
+        const float v = x[row + i];
+        out[row + i] = !bytes ? emulated::from_bfloat16(emulated::to_bfloat16(v)) : most == 0 ? 0 : nearbyintf(v * (127 / most)) * (most / 127.0);
+      }
+    }
+  }
+  return out;
+}
+
+template <class Product>
+void one(int i, int32_t format, const char* what, const Product& run) {
+  const int sizes[] = {1, 2, 15, 16, 17, 33, 48, 65, 100};
+  const int64_t m = random_between(1, 3) == 1 ? random_between(1, 15) : random_between(16, 70), n = sizes[random_between(0, 8)], k = sizes[random_between(3, 8)] + 20;
+  const int64_t group = format == WeightFormat_bfloat16 || i % 2 == 0 ? 0 : 32 << i % 3;
+  Weight weight(format, n, k, group);
+  std::vector<float> x(m * k), bias(n), out(m * n, 1e9f);
+  for (auto* v : {&x, &bias}) {
+    for (auto& e : *v) e = static_cast<float>(random_between(-30000, 30000)) / 4096;
+  }
+  packed_linear_frame f = {};
+  f.format = format;
+  f.m = static_cast<int32_t>(m);
+  f.n = static_cast<int32_t>(n);
+  f.k = static_cast<int32_t>(k);
+  f.group = static_cast<int32_t>(group);
+  f.bytes = 1;
+  f.clamped = i % 4 == 1;
+  f.lo = -2;
+  f.hi = 3;
+  f.x = address(x);
+  f.weight = address(weight.data);
+  f.bias = i % 3 == 0 ? 0 : address(bias);
+  f.out = address(out);
+  const PackedWeight w(f, f.weight);
+  auto* memory = static_cast<uint8_t*>(ptlite::ptlite_scratch(static_cast<size_t>((m + kMostTileRows) * w.blocks() * (kBlock * 2 + 8) + 64)));
+  const auto part = [&](int64_t begin, int64_t end, bool multiply) {
+    const RowsTask task{&f, memory, 0, m, begin, end, multiply};
+    if (!run(&task)) wrong++;
+  };
+  part(0, m / 2, false);
+  part(m / 2, m, false);
+  const int64_t middle = w.panels() / 4 * 2;
+  part(0, middle, true);
+  part(middle, w.panels(), true);
+  const std::vector<double> rows = rounded(x, k, format != WeightFormat_bfloat16);
+  for (int64_t r = 0; r < m; r++) {
+    for (int64_t c = 0; c < n; c++) {
+      double sum = f.bias == 0 ? 0 : bias[c], magnitude = fabs(sum);
+      for (int64_t p = 0; p < k; p++) {
+        const double e = rows[r * k + p] * weight.numbers[c * k + p];
+        sum += e;
+        magnitude += fabs(e);
+      }
+      if (f.clamped != 0) sum = fmin(fmax(sum, f.lo), f.hi);
+      check(out[r * n + c], sum, static_cast<double>(k + 8) * 0x1p-23 * magnitude, what, r * n + c);
+    }
+  }
+  free(memory);
+}
+
+}  // namespace
+
+int main() {
+  int cases = 0;
+  for (int i = 0; i < 40; i++, cases++) one(i, WeightFormat_int8, "int8", stub_packed_bytes);
+  for (int i = 0; i < 40; i++, cases++) one(i, WeightFormat_int4, "int4", stub_packed_bytes);
+#if defined(PTLITE_BF16_AMX) || defined(PTLITE_BF16_DOT)
+  for (int i = 0; i < 40; i++, cases++) one(i, WeightFormat_bfloat16, "bfloat16", stub_packed_pairs);
+#endif
+  printf("%d cases, %d wrong elements\n", cases, wrong);
+  return wrong == 0 ? 0 : 1;
+}

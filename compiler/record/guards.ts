@@ -70,6 +70,11 @@ export class Guards {
     return this.containers.some((g) => g.container === container)
   }
 
+  /** True for what lies in a container that was read. */
+  isInContainer(value: Value): boolean {
+    return this.containers.some((g) => g.entries.includes(value))
+  }
+
   addTensor({ storage }: Tensor): void {
     this.addStorage(storage)
   }

@@ -1,4 +1,5 @@
 import type { ProgramInstance } from '../../interpreter/run-state.js'
+import { reachable } from '../../program/reach.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, type Value } from '../../runtime/tensor/value.js'
@@ -77,7 +78,7 @@ export class ModuleParts {
         else fixed.add(value)
       } else if (value instanceof ScriptObject || value instanceof CustomObject) objects.add(value)
     })
-    for (const fn of program.functions) for (const value of fn.source.constants) if (value instanceof Tensor) fixed.add(value)
+    for (const fn of program.functions) for (const t of reachable(fn.source.constants)) fixed.add(t)
     for (const t of fixed) tensors.add(t)
     for (const t of tensors) if (stateful.has(t.storage)) tensors.delete(t)
   }

@@ -282,7 +282,7 @@ export class RegionRecorder extends GraphRecorder {
     if (containers.slice(held).some((container) => this.guards.hasContainer(container))) return this.stopTwoWays(value)
     for (const t of tensors.slice(before)) {
       const known = this.ids.get(t)
-      if (known !== undefined && !this.given.includes(t)) return this.stopTwoWays(value)
+      if ((known !== undefined && !this.given.includes(t)) || this.guards.isInContainer(t)) return this.stopTwoWays(value)
       // its contents are no longer those that the region began with
       if (this.writtenMemory.has(t.storage)) return this.stop('state is read after its memory was written to in another way', null)
       this.given.push(t)

@@ -236,3 +236,9 @@ for (const seed of [801125, 801762, 802223, 802621])
     const { fault } = await judge(generate('disposal', seed))
     t.strictSame(fault, null)
   })
+
+// Two attributes are one list until a call gives one of them another list, which moves what both hold.
+t.test('a list that stays the same holds what is state elsewhere', async (t) => {
+  const { fault } = await judge(generate('containers', 841840))
+  t.strictSame(fault, null)
+})

@@ -21,10 +21,15 @@ export interface Step {
 
 /** The arguments of a call, with values that are in structures in these: lists by numbers, dicts by names. */
 export function argumentsOf(slots: readonly Slot[], step: Step): Input[] {
+  return argumentsWith(slots, step.past, (slot) => valueOf(slot, step))
+}
+
+/** The same, with what is no past as `valueOf` has it. */
+export function argumentsWith(slots: readonly Slot[], past: readonly Input[], valueOf: (slot: Slot) => Input): Input[] {
   const found = new Map<string, Nested>()
-  let past = 0
+  let next = 0
   for (const slot of slots) {
-    const value = slot.role === 'past' ? (step.past[past++] ?? null) : valueOf(slot, step)
+    const value = slot.role === 'past' ? (past[next++] ?? null) : valueOf(slot)
     put(found, [slot.argument, ...slot.path], value)
   }
   return [...found.values()].map(plain)

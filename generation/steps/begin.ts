@@ -3,6 +3,7 @@ import { fixedSize, rolesOf, type Slot } from '../roles.js'
 import { type Around, Caller } from './caller.js'
 import { FixedSteps } from './fixed.js'
 import { GrowingSteps } from './growing.js'
+import { RowSteps, takesRows } from './rows.js'
 import type { Steps } from './steps.js'
 import { WholeSteps } from './whole.js'
 
@@ -23,5 +24,7 @@ export function beginSteps(model: LanguageModel, around: Around): Steps {
   const slots = rolesOf(model.inputs)
   const caller = new Caller(model, slots, around)
   const kind = cacheKindOf(slots)
-  return kind === 'none' ? new WholeSteps(caller) : kind === 'growing' ? new GrowingSteps(caller) : new FixedSteps(caller)
+  if (kind === 'none') return new WholeSteps(caller)
+  if (kind !== 'growing') return new FixedSteps(caller)
+  return takesRows(caller) ? new RowSteps(caller) : new GrowingSteps(caller)
 }

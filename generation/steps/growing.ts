@@ -90,11 +90,11 @@ export class GrowingSteps implements Steps {
 }
 
 /** The dimension of tokens in keys and values: one whose size is free, behind that of the batch. -1 where there is none. */
-function growingDim({ shape }: ArgumentInfo): number {
+export function growingDim({ shape }: ArgumentInfo): number {
   return shape?.findLastIndex((size, i) => i > 0 && fixedSize(size) === null) ?? -1
 }
 
-function capacityOf(info: ArgumentInfo): number {
+export function capacityOf(info: ArgumentInfo): number {
   const dim = growingDim(info)
   // the last token's keys and values are not taken any more
   return dim < 0 ? Infinity : mostOf(info.shape![dim]) + 1

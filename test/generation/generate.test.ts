@@ -10,6 +10,7 @@ for (const [name, network] of [
   ['gpt2-buffers-step', 'gpt2'],
   ['gpt2-past', 'gpt2'],
   ['llama-past-dict', 'llama'],
+  ['llama-past-rows', 'llama'],
   ['gpt2-whole', 'gpt2'],
   ['llama-padded', 'llama'],
   ['t5', 't5'],
@@ -17,8 +18,8 @@ for (const [name, network] of [
   t.test(`${name}: the tokens of PyTorch`, async (t) => {
     const model = name === 't5' ? await loadT5() : await load(name)
     for (const { prompt, tokens } of continued[network]) {
-      // this program was exported for masks of 4 tokens and more
-      if (name === 'llama-past-dict' && prompt.length < 4) continue
+      // these programs were exported for masks of 4 tokens and more
+      if (name.startsWith('llama-past') && prompt.length < 4) continue
       const generation = generate(model, prompt, { maxTokens: 64 })
       t.strictSame(await tokensOf(generation), tokens, `a prompt of ${prompt.length}`)
       t.match(generation.usage, {

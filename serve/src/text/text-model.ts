@@ -23,6 +23,9 @@ const CHARACTERS_PER_TOKEN = 64
 const LEAST_CHARACTERS = 1 << 14
 const MOST_CHARACTERS = 1 << 20
 
+/** Of the first prompt: programs of torch.export may have been made for no fewer. */
+const WARM_UP_TOKENS = 4
+
 /** Takes what a generation gives. */
 export interface TextSink {
   began(promptTokens: number, cachedTokens: number): void
@@ -190,7 +193,7 @@ async function warmUp(models: readonly LanguageModel[], { task }: TextStart['con
     }
     const session = await openSession(model)
     capacity = session.capacity
-    await session.generate([0], { maxTokens: 1 }).next()
+    await session.generate(Array<number>(Math.min(WARM_UP_TOKENS, capacity)).fill(0), { maxTokens: 1 }).next()
     session.dispose()
   }
   return capacity

@@ -29,7 +29,7 @@ const FUNCTIONS: Readonly<Record<string, readonly ('number' | 'array' | 'numbers
   operands: ['array', 'number', 'number'],
   pack: ['number', 'number', 'number', 'number', 'number'],
   quantized_pack: ['number', 'number'],
-  packed_weight: ['number', 'number', 'number', 'number'],
+  packed_weight: ['number', 'number', 'number', 'number', 'number', 'number'],
 }
 
 const TOKEN = /\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|(<=|>=|==|!=|&&|\|\||[-+*/%()[\],?:<>]))/y

@@ -231,8 +231,8 @@ export class CapturedFields implements FrameFields {
     return packedSize([n, k], () => kernels.quantized_gemm_pack_size({ n, k }))
   }
 
-  packed_weight(format: number, n: number, k: number, group: number): number {
-    return packedBytes(format, n, k, group)
+  packed_weight(format: number, n: number, k: number, group: number, scale: number, zero: number): number {
+    return packedBytes(format, n, k, group, scale, zero)
   }
 
   /** Takes every count of 0 for 1 while `run` runs: what an empty extent would be if it were not. */

@@ -119,10 +119,10 @@ export const KINDS = {
       post: POST_OPS,
     },
     ({ input, weight, bias, form, clamp, post }) => {
-      const product = integerProduct(input, weight)
-      if (product !== null) return product
-      const operands = [value(input), value(weight.values), idOf(bias)]
+      const product = integerProduct(weight)
       const steps = postArgs(post)
+      if (product !== null) return { op: product.op, args: [value(input), ...product.args, idOf(bias), ...bounds(clamp), ...steps] }
+      const operands = [value(input), value(weight.values), idOf(bias)]
       return form === 'dense'
         ? { op: 'ptlite::linear', args: [...operands, ...bounds(clamp), ...steps] }
         : { op: 'ptlite::sparse_linear', args: [...operands, constant(form), ...bounds(clamp), ...steps] }

@@ -61,7 +61,7 @@ export interface FrameFields {
   /** Bytes of weights that quantized_gemm_pack has packed for this machine. */
   quantized_pack(n: number, k: number): number
   /** Bytes of weights that weight_pack has packed. */
-  packed_weight(format: number, n: number, k: number, group: number): number
+  packed_weight(format: number, n: number, k: number, group: number, scale: number, zero: number): number
 }
 
 /** What is declared about a kernel's use of memory and its work. */

@@ -1,4 +1,4 @@
-import { WeightFormat } from '../native/generated/kernels.js'
+import { ScaleFormat, WeightFormat, ZeroPoints } from '../native/generated/kernels.js'
 
 /** Rows of a weight that lie together in packed form, and numbers of each. */
 export const PANEL_ROWS = 16
@@ -18,8 +18,19 @@ export function scalesOfRow(format: number, k: number, group: number): number {
   return group === 0 ? 1 : Math.ceil(k / group)
 }
 
-/** Bytes of a weight [n, k] as weight_pack writes it (codegen/kernels/packed_weight.yaml). */
-export function packedBytes(format: number, n: number, k: number, group: number): number {
+/** Bytes of a weight [n, k] as weight_pack and weight_pack_integers write it (codegen/kernels/packed_weight.yaml). */
+export function packedBytes(
+  format: number,
+  n: number,
+  k: number,
+  group: number,
+  scale: number = ScaleFormat.bfloat16,
+  zero: number = ZeroPoints.none,
+): number {
   const panels = Math.ceil(n / PANEL_ROWS)
-  return panels * (BLOCK_BYTES[format]! * Math.ceil(k / BLOCK_NUMBERS) + 2 * PANEL_ROWS * scalesOfRow(format, k, group))
+  const scaleBytes = scale === ScaleFormat.float32 ? 4 : 2
+  const zeroBytes = zero === ZeroPoints.none ? 0 : zero === ZeroPoints.integers ? 1 : scaleBytes
+  return (
+    panels * (BLOCK_BYTES[format]! * Math.ceil(k / BLOCK_NUMBERS) + (scaleBytes + zeroBytes) * PANEL_ROWS * scalesOfRow(format, k, group))
+  )
 }

@@ -4,6 +4,7 @@ import { roundedRows, roundedWeight } from '../../runtime/operators/support/roun
 import type { Rounding } from '../../runtime/tensor/storage.js'
 import { callOperator, type Input, int, setNumThreads, type Tensor, tensor } from '../../src/index.js'
 import { Random } from '../native/fixtures/random.js'
+import { asBytes, furthest, productOf } from '../support/products.js'
 
 /** Products with weights in few bits against their definition in double precision: a number is its integer times its scale. */
 
@@ -26,47 +27,12 @@ const numbersOf = (weight: Tensor, transposed = false): Float32Array =>
 
 const call = (name: string, ...args: Input[]): Tensor => callOperator(name, args) as Tensor
 
-/** Activations as a kernel with `bytes` takes them: 32 at a time, by their largest magnitude. */
-function asBytes(x: Float32Array, k: number): Float64Array {
-  const out = Float64Array.from(x)
-  for (let row = 0; row < x.length; row += k) {
-    for (let from = row; from < row + k; from += 32) {
-      const block = x.subarray(from, Math.min(from + 32, row + k))
-      const most = block.reduce((a, b) => Math.max(a, Math.abs(b)), 0)
-      const inverse = Math.fround(127 / most)
-      block.forEach((v, i) => {
-        const scaled = Math.fround(v * inverse)
-        const low = Math.floor(scaled)
-        const rounded = scaled - low === 0.5 ? low + (Math.abs(low) % 2) : Math.round(scaled)
-        out[from + i] = rounded * Math.fround(most / 127)
-      })
-    }
-  }
-  return out
-}
-
 /** Activations as products with `rounding` take them. */
 function seenBy({ format, bytes }: Rounding, x: Float32Array, k: number): ArrayLike<number> {
   if (!bytes) return x
   if (format !== WeightFormat.bfloat16) return asBytes(x, k)
   const rounded = callOperator('aten::to.dtype', [tensor(x, [x.length]), 'bfloat16'])
   return (callOperator('aten::to.dtype', [rounded as Tensor, 'float32']) as Tensor).data() as Float32Array
-}
-
-function productOf(x: ArrayLike<number>, w: ArrayLike<number>, k: number, bias: ArrayLike<number> | null): Float64Array {
-  const [m, n] = [x.length / k, w.length / k]
-  return Float64Array.from({ length: m * n }, (_, i) => {
-    const [r, c] = [Math.floor(i / n), i % n]
-    let sum = bias?.[c] ?? 0
-    for (let j = 0; j < k; j++) sum += x[r * k + j]! * w[c * k + j]!
-    return sum
-  })
-}
-
-function furthest(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let most = 0
-  for (let i = 0; i < b.length; i++) most = Math.max(most, Math.abs(a[i]! - b[i]!))
-  return a.length === b.length ? most : NaN
 }
 
 const FORMATS: readonly (readonly [string, Rounding])[] = [

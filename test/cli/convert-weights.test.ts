@@ -87,6 +87,22 @@ await t.test('numbers are those that loadModule rounds to', async (t) => {
     )
 })
 
+await t.test('plans have the kernels of packed weights, with bias and activation', async (t) => {
+  for (const [weights, format] of [
+    ['int8', 'i8'],
+    ['int4', 'pairs'],
+  ] as const) {
+    const output = join(t.testdir({}), 'out.ptl')
+    await ptlite('convert', network, '--weights', weights, '-o', output)
+    const module = await loadModule(output)
+    const passes = module.explain('forward', [tensor(BigInt64Array.of(3n, 7n), [1, 2]), false]).split('\n# ')
+    const last = passes.filter((text) => text.startsWith('after ')).at(-1)!
+    t.match(last, new RegExp(`linear\\(input=%\\d+, weight=\\(%\\d+, "${format}", .*post=`))
+    t.notMatch(last, /int8pack|int4pack/)
+    module.dispose()
+  }
+})
+
 await t.test('options that do not go together', async (t) => {
   for (const [args, message] of [
     [['--weights', 'bfloat16', '-o', 'x.ptl'], /expected int8 or int4, found bfloat16/],

@@ -37,31 +37,45 @@ constant %2: float32[2, 16, 2] @2 = "groups"
 `
 
 t.test('products with integers are linear layers, whose weights say their format', async (t) => {
-  const eight = check(t, prepacked, `${I8}return %3\n`, ['aten::_weight_int8pack_mm'])
-  t.match(printGraph(eight), 'linear(input=%0, weight=(%1, "i8", %2, 0))')
-  const four = check(t, prepacked, `${I4}return %3\n`, ['aten::_weight_int4pack_mm_for_cpu'])
-  t.match(printGraph(four), 'linear(input=%0, weight=(%1, "i4", %2, 32))')
+  const eight = check(t, prepacked, `${I8}return %3\n`, ['ptlite::integer_linear'], 1e-6)
+  t.match(printGraph(eight), 'linear(input=%0, weight=(%1, "i8", %2, None, 0))')
+  const four = check(t, prepacked, `${I4}return %3\n`, ['ptlite::integer_linear'], 1e-6)
+  t.match(printGraph(four), 'linear(input=%0, weight=(%1, "pairs", %2, None, 32))')
 })
 
-t.test('bounds stay behind a kernel that takes none', async (t) => {
-  const layer = I8.replace(/aten::_weight_int8pack_mm\(.*\)/, 'linear(input=%0, weight=(%1, "i8", %2, 0))')
+t.test('products with scales that are computed stay as they are', async (t) => {
+  const computed = I8.replace('constant %2: float32[16] @2 = "scales"', 'input %2: float32[16] @2')
+  check(t, prepacked, `${computed}return %3\n`, ['aten::_weight_int8pack_mm'])
+})
+
+t.test('their kernel takes bounds', async (t) => {
+  const layer = I8.replace(/aten::_weight_int8pack_mm\(.*\)/, 'linear(input=%0, weight=(%1, "i8", %2, None, 0))')
   const text = `${layer}%4: float32[3, 16] @4 = aten::relu(%3)\nreturn %4\n`
-  check(t, activation, text, ['aten::_weight_int8pack_mm', 'aten::relu'])
+  check(t, activation, text, ['ptlite::integer_linear'])
 })
 
 t.test('each format has a kernel, a packer and an operator that are there', async (t) => {
   const folder = fileURLToPath(new URL('../../codegen/kernels/', import.meta.url))
   const declared = readdirSync(folder).map((name) => readFileSync(folder + name, 'utf8'))
   const has = (kernel: string): boolean => declared.some((text) => text.includes(`- kernel: ${kernel}\n`))
-  for (const [name, { dtype, scales, packer, kernel, operator }] of Object.entries(WEIGHT_FORMATS)) {
+  for (const [name, { dtype, bits, packer, kernel, operator }] of Object.entries(WEIGHT_FORMATS)) {
     t.ok(has(kernel), kernel)
     t.ok(packer === null || has(packer), String(packer))
     t.ok(operator === null || findOperator(operator) !== undefined, String(operator))
-    t.equal(operator === null, scales === 'none', name)
-    t.equal(floatFormat(dtype), scales === 'none' ? name : undefined)
-    const weight = { values: 7, format: name as WeightFormat, scales: scales === 'none' ? null : 8, group: scales === 'groups' ? 32 : 0 }
+    t.equal(operator === null, bits === null, name)
+    t.equal(floatFormat(dtype), bits === null ? name : undefined)
+    const weight = {
+      values: 7,
+      format: name as WeightFormat,
+      scales: bits === null ? null : 8,
+      zeros: bits === 8 ? 9 : null,
+      group: bits === null ? 0 : 32,
+    }
     t.strictSame(WEIGHT.fromArg(WEIGHT.toArg(weight)), weight)
   }
   t.equal(floatFormat(DType.complex64), undefined)
-  t.throws(() => WEIGHT.fromArg({ kind: 'constant', value: 1 }), /expected a weight, its format, its scales and the size of groups/)
+  t.throws(
+    () => WEIGHT.fromArg({ kind: 'constant', value: 1 }),
+    /expected a weight, its format, scales, zero points and the size of groups/,
+  )
 })

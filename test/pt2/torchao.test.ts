@@ -51,7 +51,7 @@ for (const [file, expected] of Object.entries(files)) {
 /** Operators on integers that plans have, by file. */
 const KERNELS: Readonly<Record<string, RegExp>> = {
   'int8-weight-only': /weight=\(%\d+, "i8"/,
-  'int3-rows': /weight=\(%\d+, "i8"/,
+  'int3-rows': /weight=\(%\d+, "i4"/,
   'int4-groups': /weight=\(%\d+, "i4"/,
   'int8-dynamic': /_int_mm/,
 }

@@ -2,6 +2,8 @@ import t from 'tap'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { packedBytes } from '../../runtime/shapes/packed-weight.js'
 import { callOperator, type Tensor, tensor } from '../../src/index.js'
+import { integerWeight, LAYOUTS, packIntegers } from '../support/integer-weights.js'
+import { asBytes, furthest, productOf } from '../support/products.js'
 import { launch, levels, newKernels, place } from '../support/web-kernels.js'
 
 /** Products with weights in few bits by the kernels of WebAssembly, against the native ones, for weights that each format holds exactly. */
@@ -38,7 +40,7 @@ for (const file of levels) {
         const src = place(web, w)
         launch(web, 'weight_pack', () => kernels.weight_pack({ format, n, k, group, n_stride: k, k_stride: 1, src, dst: packed }))
         const [input, added, out] = [place(web, x), place(web, bias), web.take(m * n * 4)]
-        const sizes = { format, m, n, k, group, bytes: Number(bytes), clamped: 0, lo: 0, hi: 0 }
+        const sizes = { format, m, n, k, group, scale: 0, zero: 0, bytes: Number(bytes), clamped: 0, lo: 0, hi: 0 }
         launch(web, 'packed_linear', () => kernels.packed_linear({ ...sizes, x: input, weight: packed, bias: added, out }))
         const found = new Float32Array(web.exports.memory.buffer.slice(out, out + m * n * 4))
         const furthest = found.reduce((most, v, i) => Math.max(most, Math.abs(v - wanted[i]!)), 0)
@@ -46,4 +48,25 @@ for (const file of levels) {
       }
     })
   }
+
+  t.test(`${file}: weights that are integers already`, async (t) => {
+    const [m, n, k] = [3, 37, 72]
+    const x = Float32Array.from({ length: m * k }, (_, i) => Math.sin(i))
+    let step = 0
+    for (const layout of LAYOUTS) {
+      const weight = integerWeight(layout, n, k, (low, high) => low + ((step += 7) % (high - low + 1)))
+      const web = newKernels(file)
+      const memory = { place: (data: Uint8Array) => place(web, data), take: (bytes: number) => web.take(bytes) }
+      const packed = packIntegers(layout, weight, memory, (call) => launch(web, 'weight_pack_integers', call))
+      const { format, group, scale, zero } = layout
+      for (const bytes of [0, 1]) {
+        const [input, out] = [place(web, x), web.take(m * n * 4)]
+        const sizes = { format, m, n, k, group, scale, zero, bytes, clamped: 0, lo: 0, hi: 0 }
+        launch(web, 'packed_linear', () => kernels.packed_linear({ ...sizes, x: input, weight: packed, bias: 0, out }))
+        const found = new Float32Array(web.exports.memory.buffer.slice(out, out + m * n * 4))
+        const difference = furthest(found, productOf(bytes === 0 ? x : asBytes(x, k), weight.numbers, k, null))
+        t.ok(difference < 1e-6 * k, `${layout.name}, ${bytes === 0 ? 'floats' : 'bytes'}: ${difference}`)
+      }
+    }
+  })
 }

@@ -1,6 +1,6 @@
 import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
-import { type Arg, constant, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { constant, type GraphNode, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
+import { Analysis, inputOf, onlyResult } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { viewedBy } from '../expression.js'
 import type { Pass } from '../pass.js'
@@ -21,16 +21,16 @@ export const linearRows: Pass = {
     const editor = new Editor(graph)
     /** Results under the dimensions that they had. */
     const replaced = new Set<ValueId>()
-    for (const node of operatorsOf(graph)) {
-      const view = viewOfRows(node, analysis)
-      if (view === null) continue
+    for (const node of graph.nodes) {
+      const input = rowsOf(node)
+      const view = input === undefined ? null : viewOfRows(node, input, analysis)
+      if (input === undefined || view === null) continue
       const { shape } = analysis.type(onlyResult(view)!)
-      const [input, ...rest] = node.args as [Arg, ...Arg[]]
-      const found = asRows(valueArg(input)!, shape, replaced, analysis, editor)
+      const found = asRows(input, shape, replaced, analysis, editor)
       editor.replaceNode(node, [])
       editor.replaceNode(view, [
         ...(found.node === null ? [] : [{ ...found.node, origin: node.origin }]),
-        { ...node, args: [value(found.id), ...rest], results: view.results },
+        { ...withRows(node, found.id), results: view.results },
       ])
       replaced.add(onlyResult(node)!)
     }
@@ -38,11 +38,21 @@ export const linearRows: Pass = {
   },
 }
 
+/** The input of a linear layer, whose weight may be of integers; undefined for other nodes. */
+function rowsOf(node: GraphNode): ValueId | undefined {
+  if (node.kind === 'linear') return node.form === 'dense' && node.post === null ? node.input : undefined
+  return node.kind === 'operator' && node.op === 'aten::linear' ? inputOf(node) : undefined
+}
+
+function withRows(node: GraphNode, input: ValueId): GraphNode {
+  if (node.kind === 'linear') return { ...node, input }
+  return node.kind === 'operator' ? { ...node, args: [value(input), ...node.args.slice(1)] } : node
+}
+
 /** The view that splits the rows of a layer's result in other dimensions, if it alone reads them. */
-function viewOfRows(node: OperatorNode, analysis: Analysis): OperatorNode | null {
+function viewOfRows(node: GraphNode, input: ValueId, analysis: Analysis): OperatorNode | null {
   const result = onlyResult(node)
-  const input = inputOf(node)
-  if (node.op !== 'aten::linear' || result === undefined || input === undefined || !analysis.isPure(node)) return null
+  if (result === undefined || !analysis.isPure(node)) return null
   const next = analysis.onlyReader(result)
   if (next?.op !== 'aten::reshape') return null
   const seen = onlyResult(next)

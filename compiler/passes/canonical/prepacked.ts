@@ -1,4 +1,5 @@
 import { prepackedConvolution, prepackedLinear } from '../../../runtime/operators/cpu/prepacked.js'
+import { DType } from '../../../runtime/tensor/dtype.js'
 import { isContiguous } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { CustomObject } from '../../../runtime/tensor/value.js'
@@ -38,7 +39,7 @@ export const prepacked: Pass = {
 
 function unpacked(node: OperatorNode, analysis: Analysis, editor: Editor): GraphNode | null {
   const input = inputOf(node)
-  const integers = input === undefined ? null : integerWeight(node)
+  const integers = input === undefined ? null : integerWeight(node, input, analysis)
   if (integers !== null)
     return { ...baseOf(node), kind: 'linear', input: input!, weight: integers, bias: null, form: 'dense', clamp: NO_CLAMP, post: null }
   const [, packed] = node.args
@@ -85,19 +86,19 @@ function boundsOf(clamp: { readonly lo: number; readonly hi: number } | null): C
   return clamp === null ? NO_CLAMP : { min: clamp.lo, max: clamp.hi }
 }
 
-/** The weight of a product with integers, which was packed when the model was made; null for other operators. */
-function integerWeight(node: OperatorNode): PackedWeight | null {
-  const of = (name: string): ValueId | undefined => valueArg(named(node, name))
-  switch (node.op) {
-    case 'aten::_weight_int8pack_mm': {
-      const [values, scales] = [of('mat2'), of('scales')]
-      return values === undefined || scales === undefined ? null : { values, format: 'i8', scales, group: 0 }
-    }
-    case 'aten::_weight_int4pack_mm_for_cpu': {
-      const [values, scales, group] = [of('mat2'), of('qScaleAndZeros'), numberArg(named(node, 'qGroupSize'))]
-      return values === undefined || scales === undefined || group === undefined ? null : { values, format: 'i4', scales, group }
-    }
-    default:
-      return null
+/** The constant weight of a product of float32 with integers; null for other operators. */
+function integerWeight(node: OperatorNode, input: ValueId, analysis: Analysis): PackedWeight | null {
+  const isPairs = node.op === 'aten::_weight_int4pack_mm_for_cpu'
+  if (!isPairs && node.op !== 'aten::_weight_int8pack_mm') return null
+  const constantAt = (name: string): ValueId | undefined => {
+    const id = valueArg(named(node, name))
+    return id === undefined || analysis.tensor(id) === undefined ? undefined : id
   }
+  const [values, scales] = [constantAt('mat2'), constantAt(isPairs ? 'qScaleAndZeros' : 'scales')]
+  const group = isPairs ? numberArg(named(node, 'qGroupSize')) : 0
+  if (values === undefined || scales === undefined || group === undefined) return null
+  const types = [values, scales, input].map((id) => analysis.type(id))
+  if (types[1]!.dtype !== DType.float32 || types[2]!.dtype !== DType.float32) return null
+  if (!types.every(({ shape, strides }) => isContiguous(shape, strides) && !shape.includes(0))) return null
+  return { values, format: isPairs ? 'pairs' : 'i8', scales, zeros: null, group }
 }

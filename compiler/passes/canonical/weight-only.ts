@@ -4,27 +4,26 @@ import { isContiguous, numelOf } from '../../../runtime/tensor/shape.js'
 import { empty, type Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { callApart, derived } from '../../graph/evaluate.js'
-import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import { NO_CLAMP } from '../../graph/fields.js'
+import { type Arg, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import { baseOf } from '../../graph/node.js'
+import type { PackedWeight } from '../../graph/packed-weight.js'
 import { Analysis, integersArg, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy } from '../expression.js'
-import { Builder } from '../integers/builder.js'
 import type { Pass } from '../pass.js'
 
 /** Above so many rows a product with float32 weights is faster, where there is memory for them. */
 const MAX_ROWS = 16
 /** Bytes that the weights of a graph may take in float32 for that. */
 const MAX_BYTES = 64 << 20
-/** Elements of a row that kernels of 4 bits have a scale for. */
-const GROUPS = [32, 64, 128, 256]
 
 /**
- * Has products with weights of integers that become floats, as torchao leaves them, read the integers: of 8 bits with a scale for each row, and of 4 bits
- * with a scale and a zero point for each group of a row. Sums are taken in another order, as of all products.
+ * Has products with weights of integers that become floats, as torchao leaves them, read the integers: of 8 bits, or of 4 where they are no larger, with a
+ * scale and a zero point for each row or each group of one. Sums are taken in another order, as of all products.
  *
- *     %3 = torchao::dequantize_affine(%q, [1, 32], %scales, None, int8, -8, 7, float32)
- *     %4 = aten::linear(%0, %3, %bias)          →    %5 = aten::_weight_int4pack_mm_for_cpu(%0, %packed, 32, %scales)
- *                                                    %4 = aten::add.Tensor(%5, %bias, 1)
+ *     %3 = torchao::dequantize_affine(%q, [1, 32], %scales, %zeros, int8, -8, 7, float32)
+ *     %4 = aten::linear(%0, %3, %bias)          →    %4 = linear(input=%0, weight=(%q, "i4", %scales, %zeros, 32), bias=%bias)
  */
 export const weightOnly: Pass = {
   name: 'weights of integers',
@@ -38,15 +37,12 @@ export const weightOnly: Pass = {
     const chosen = found.filter(({ rows }) => rows <= MAX_ROWS || bytes > MAX_BYTES)
     if (chosen.length === 0) return graph
     const editor = new Editor(graph)
-    const builder = new Builder(analysis, editor)
     let changed = false
     for (const product of chosen) {
-      builder.begin(product.node)
-      const result = rewritten(product, builder)
-      if (result === null) continue
+      const layer = layerOf(product, analysis, editor)
+      if (layer === null) continue
       changed = true
-      editor.replaceValue(product.result, result)
-      editor.replaceNode(product.node, builder.take())
+      editor.replaceNode(product.node, [layer])
     }
     return changed ? editor.finish() : graph
   },
@@ -70,8 +66,9 @@ interface Product {
   readonly source: ValueId
   readonly bias: Arg | null
   /** Of the groups of a row; null for 1 each. */
-  readonly scales: Tensor | null
-  readonly zeros: Tensor | null
+  readonly scales: ValueId | null
+  /** Null for 0 each. */
+  readonly zeros: ValueId | null
   readonly group: number
 }
 
@@ -95,16 +92,23 @@ function affineWeight(id: ValueId, analysis: Analysis): Weight | null {
   const node = madeBy(value(id), analysis)
   if (node?.op !== 'torchao::dequantize_affine') return null
   const source = inputOf(node)
-  const constantOf = (name: string): Tensor | undefined => {
+  const constantAt = (name: string): ValueId | undefined => {
     const at = valueArg(named(node, name))
-    return at === undefined ? undefined : analysis.tensor(at)
+    return at === undefined || analysis.tensor(at) === undefined ? undefined : at
   }
   const integers = source === undefined ? undefined : analysis.tensor(source)
-  const scales = constantOf('scale')
-  const zeros = isNone(named(node, 'zero_point')) ? null : constantOf('zero_point')
+  const scales = constantAt('scale')
+  const zeros = isNone(named(node, 'zero_point')) ? null : constantAt('zero_point')
   const block = integersArg(named(node, 'block_size'))
   const isPlain = numberArg(named(node, 'output_dtype')) === DType.float32 && isText(named(node, 'zero_point_domain'), 'INT')
-  if (source === undefined || integers?.type !== DType.int8 || scales?.type !== DType.float32 || zeros === undefined || !isPlain)
+  if (
+    source === undefined ||
+    integers?.type !== DType.int8 ||
+    scales === undefined ||
+    analysis.type(scales).dtype !== DType.float32 ||
+    zeros === undefined ||
+    !isPlain
+  )
     return null
   if (block?.length !== 2 || block[0] !== 1 || integers.dim !== 2) return null
   return { integers, source, scales, zeros, group: block[1]! }
@@ -127,57 +131,67 @@ function plainWeight(id: ValueId, analysis: Analysis): Weight | null {
   return { integers, source, scales: null, zeros: null, group: integers.shape[1]! }
 }
 
-/** The result of the product in the builder's nodes; null where no kernel reads such integers. */
-function rewritten(product: Product, builder: Builder): ValueId | null {
-  const { input, rows, integers, bias, result } = product
-  const { analysis, editor } = builder
-  const k = integers.shape[1]!
-  const { shape, strides } = analysis.type(input)
-  let x: ValueId | null = input
-  if (shape.length !== 2) x = builder.add('aten::reshape', [value(x), constant([rows, k])])
-  else if (!isContiguous(shape, strides)) x = builder.add('aten::contiguous', [value(x), constant(0)])
-  if (x === null) return null
-  let y = product.group === k ? ofBytes(product, x, builder) : null
-  y ??= ofHalves(product, x, builder)
-  if (y !== null && bias !== null) y = builder.add('aten::add.Tensor', [value(y), bias, constant(1)])
-  const type = editor.typeOf(result)
-  if (y !== null && type.shape.length !== 2) y = builder.add('aten::reshape', [value(y), constant([...type.shape])])
-  return y
-}
-
-/** The product with rows of int8, one scale each. */
-function ofBytes({ integers, source, scales, zeros }: Product, x: ValueId, builder: Builder): ValueId | null {
-  const n = integers.shape[0]!
-  if (zeros !== null && !Array.from<number | bigint>(readTensor(zeros)).every((zero) => Number(zero) === 0)) return null
-  if (scales !== null && scales.numel !== n) return null
-  const numbers = scales === null ? new Float32Array(n).fill(1) : (readTensor(scales) as Float32Array)
-  const column = empty([n], DType.float32)
-  writeTensor(column, numbers)
-  return builder.add('aten::_weight_int8pack_mm', [value(x), value(source), value(builder.editor.addConstant(column, 'scales'))])
-}
-
-/** The product with integers of 4 bits. */
-function ofHalves({ integers, scales, zeros, group }: Product, x: ValueId, builder: Builder): ValueId | null {
+/** A linear layer with the integers as its weight; null where no kernel reads such integers. */
+function layerOf(
+  { node, input, integers, source, bias, scales, zeros, group }: Product,
+  analysis: Analysis,
+  editor: Editor,
+): GraphNode | null {
   const [n, k] = integers.shape as [number, number]
-  const count = k / group
-  const parts = GROUPS.find((size) => size === group)
-  if (parts === undefined || k % group !== 0 || n % 16 !== 0 || scales === null || scales.numel !== n * count) return null
-  if (zeros !== null && zeros.numel !== n * count) return null
-  if (!isBetween(integers, -8, 7)) return null
-  const factors = readTensor(scales) as Float32Array
-  const offsets = zeros === null ? null : readTensor(zeros)
-  const both = new Float32Array(2 * n * count)
-  for (let row = 0; row < n; row++)
-    for (let g = 0; g < count; g++) {
-      const scale = factors[row * count + g]!
-      both[2 * (g * n + row)] = scale
-      both[2 * (g * n + row) + 1] = offsets === null ? 0 : -Number(offsets[row * count + g]) * scale
-    }
-  const table = empty([count, n, 2], DType.float32)
-  writeTensor(table, both)
-  const { editor } = builder
-  const [weight, pairs] = [editor.addConstant(packedHalves(integers), 'packed weight'), editor.addConstant(table, 'scales')]
-  return builder.add('aten::_weight_int4pack_mm_for_cpu', [value(x), value(weight), constant(group), value(pairs)])
+  const count = n * (k / group)
+  const isRow = group === k
+  if (k % group !== 0 || (!isRow && group % 32 !== 0)) return null
+  const fits = (id: ValueId): boolean => {
+    const { shape, strides } = analysis.type(id)
+    return numelOf(shape) === count && isContiguous(shape, strides)
+  }
+  if ((scales !== null && !fits(scales)) || (zeros !== null && !fits(zeros))) return null
+  const added = bias === null ? null : valueArg(bias)
+  if (added === undefined || (added !== null && !isBias(added, n, analysis))) return null
+  const points = zeros === null ? null : pointsOf(zeros, analysis, editor)
+  if (points === 'too large') return null
+  const weight: PackedWeight = {
+    values: source,
+    format: isBetween(integers, -8, 7) ? 'i4' : 'i8',
+    scales: scales ?? editor.addConstant(ones(integers, n), 'scales'),
+    zeros: points,
+    group: isRow ? 0 : group,
+  }
+  return { ...baseOf(node), kind: 'linear', input, weight, bias: added, form: 'dense', clamp: NO_CLAMP, post: null }
+}
+
+function isBias(id: ValueId, n: number, analysis: Analysis): boolean {
+  const { dtype, shape, strides } = analysis.type(id)
+  return dtype === DType.float32 && shape.length === 1 && shape[0] === n && isContiguous(shape, strides)
+}
+
+/** Zero points as kernels take them; null where all of them are 0. */
+function pointsOf(id: ValueId, analysis: Analysis, editor: Editor): ValueId | 'too large' | null {
+  const zeros = analysis.tensor(id)!
+  const numbers = Array.from<number | bigint, number>(readTensor(zeros), Number)
+  if (numbers.every((zero) => zero === 0)) return null
+  if (!numbers.every((zero) => Number.isInteger(zero) && zero >= -128 && zero <= 127)) return 'too large'
+  if (zeros.type === DType.int8) return id
+  return editor.addConstant(
+    shared('zero points of 8 bits', zeros, () => filled(zeros.shape, DType.int8, Int8Array.from(numbers))),
+    'zero points',
+  )
+}
+
+function ones(integers: Tensor, n: number): Tensor {
+  return shared('scales of 1', integers, () => filled([n], DType.float32, new Float32Array(n).fill(1)))
+}
+
+/** What is made of a constant, which plans of several forms share. */
+function shared(name: string, constant: Tensor, make: () => Tensor): Tensor {
+  return (derived(name, [constant], () => [make()]) as [Tensor])[0]
+}
+
+function filled(shape: readonly number[], type: DType, data: Int8Array | Float32Array): Tensor {
+  const made = empty([...shape], type)
+  writeTensor(made, data)
+  made.pinned = true
+  return made
 }
 
 function isBetween(integers: Tensor, least: number, greatest: number): boolean {
@@ -187,19 +201,4 @@ function isBetween(integers: Tensor, least: number, greatest: number): boolean {
   low.release()
   high.release()
   return isInside
-}
-
-/** Plans of several forms share it. */
-function packedHalves(integers: Tensor): Tensor {
-  const [packed] = derived('integers of 4 bits, packed', [integers], () => {
-    const [wide] = callApart('aten::to.dtype', [integers, DType.int32, false, false, null]) as [Tensor]
-    const [moved] = callApart('aten::add.Scalar', [wide, 8, 1]) as [Tensor]
-    const made = callApart('aten::_convert_weight_to_int4pack_for_cpu', [moved, 1]) as [Tensor]
-    wide.release()
-    moved.release()
-    // what kernels make of it stays with it
-    made[0].storage.watch()
-    return made
-  }) as [Tensor]
-  return packed
 }

@@ -4,7 +4,6 @@ import type { Clamp } from '../../graph/fields.js'
 import type { Arg, Graph, GraphNode, OperatorNode } from '../../graph/graph.js'
 import { Analysis, inputOf, isNone, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
-import { takesSteps } from '../../graph/packed-weight.js'
 import { asConvolution, asLinear, clampTo } from '../layers.js'
 import { type Pass, untilStable } from '../pass.js'
 
@@ -65,9 +64,6 @@ function boundsOf(node: OperatorNode): Clamp | null {
 /** The layer with bounds on its result; null for nodes whose kernels cannot clamp. */
 function clamped(node: GraphNode, bounds: Clamp, analysis: Analysis): GraphNode | null {
   const layer = asConvolution(node, analysis) ?? asLinear(node, analysis)
-  const fits =
-    layer !== null &&
-    layer.post === null &&
-    (layer.kind === 'linear' ? layer.form === 'dense' && takesSteps(layer.weight) : layer.strategy !== 'sparse')
+  const fits = layer !== null && layer.post === null && (layer.kind === 'linear' ? layer.form === 'dense' : layer.strategy !== 'sparse')
   return fits ? { ...layer, clamp: clampTo(layer.clamp, bounds) } : null
 }

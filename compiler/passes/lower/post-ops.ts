@@ -6,7 +6,6 @@ import type { ChainNode, CompiledOf, ConvolutionNode, LinearNode } from '../../g
 import type { Steps } from '../../graph/fields.js'
 import type { GraphNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { takesSteps } from '../../graph/packed-weight.js'
 import { Analysis, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { canStep, fuse } from '../fuse/elementwise.js'
@@ -20,8 +19,6 @@ type Producer = ConvolutionNode | LinearNode | CompiledOf<'matmul'>
 /** The node as one that takes steps; null for others, and for those that have some. */
 function producerOf(node: GraphNode, analysis: Analysis): Producer | null {
   const layer = asConvolution(node, analysis) ?? asLinear(node, analysis) ?? asMatmul(node, analysis)
-  const isProduct = layer === null || layer.kind === 'matmul'
-  if (!isProduct && !takesSteps(layer.kind === 'linear' ? layer.weight : layer.filter)) return null
   return layer?.post === null ? layer : null
 }
 

@@ -2,6 +2,7 @@
 // together and which of them share a byte.
 #include "frames/weight_only.h"
 #include "dispatch/kernel.h"
+#include "pool/budget.h"
 
 namespace {
 
@@ -44,17 +45,31 @@ int32_t int4_pack(int4_pack_frame* f) {
   return PTLITE_OK;
 }
 
+// A number of packed weights, from 0 to 15.
+uint32_t number_at(const Form& form, const uint8_t* w, int64_t n, int64_t k) {
+  const int64_t n0 = n / form.block * form.block, rows = form.n - n0 < form.block ? form.n - n0 : form.block;
+  const int64_t row = n - n0, half = rows / 2;
+  const bool by_halves = form.halves && rows == form.block;
+  const int64_t j = by_halves ? row % half : row / 2;
+  const bool high = by_halves ? row >= half : row % 2 == 1;
+  return static_cast<uint32_t>(w[n0 * form.k / 2 + k * half + j]) >> (high ? 4 : 0) & 15;
+}
+
 int32_t int4_repack(int4_repack_frame* f) {
   const auto* w = reinterpret_cast<const uint8_t*>(f->w);
   const Form from{f->n, f->k, f->block, f->halves != 0};
-  pack({f->n, f->k, f->to_block, f->to_halves != 0}, reinterpret_cast<uint8_t*>(f->out), [&](int64_t n, int64_t k) {
-    const int64_t n0 = n / from.block * from.block, rows = from.n - n0 < from.block ? from.n - n0 : from.block;
-    const int64_t row = n - n0, half = rows / 2;
-    const bool by_halves = from.halves && rows == from.block;
-    const int64_t j = by_halves ? row % half : row / 2;
-    const bool high = by_halves ? row >= half : row % 2 == 1;
-    return static_cast<uint32_t>(w[n0 * from.k / 2 + k * half + j]) >> (high ? 4 : 0) & 15;
-  });
+  pack({f->n, f->k, f->to_block, f->to_halves != 0}, reinterpret_cast<uint8_t*>(f->out), [&](int64_t n, int64_t k) { return number_at(from, w, n, k); });
+  return PTLITE_OK;
+}
+
+int32_t int4_unpack(int4_unpack_frame* f) {
+  const auto* w = reinterpret_cast<const uint8_t*>(f->w);
+  auto* out = reinterpret_cast<int8_t*>(f->out);
+  const Form form{f->n, f->k, f->block, f->halves != 0};
+  for (int64_t n = 0; n < f->n; n++) {
+    ptlite::poll();
+    for (int64_t k = 0; k < f->k; k++) out[n * f->k + k] = static_cast<int8_t>(static_cast<int32_t>(number_at(form, w, n, k)) - 8);
+  }
   return PTLITE_OK;
 }
 
@@ -62,3 +77,4 @@ int32_t int4_repack(int4_repack_frame* f) {
 
 PTLITE_KERNEL(int4_pack, int4_pack)
 PTLITE_KERNEL(int4_repack, int4_repack)
+PTLITE_KERNEL(int4_unpack, int4_unpack)

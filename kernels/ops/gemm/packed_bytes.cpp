@@ -32,16 +32,17 @@ constexpr int kTileVectors = 2;
 constexpr int kMany = 16;
 #endif
 
-// Rows of activations as bytes, or int16, with the scale and the sum of each block, times -offset. The rows of a tile lie together, block by block.
+// Rows of activations as bytes, or int16, with the scale and the sum of each block, which is there times -offset, too. The rows of a tile lie together, block by block.
 struct Bytes {
   int64_t blocks, tile, block_bytes;
   uint8_t* values;
   float* scales;
-  int32_t* sums;
+  int32_t* starts;
+  float* sums;
 
   Bytes(uint8_t* memory, int64_t m, int64_t blocks, bool words, int64_t tile)
       : blocks(blocks), tile(tile), block_bytes(kBlock * (words ? 2 : 1)), values(memory), scales(reinterpret_cast<float*>(memory + rows(m) * blocks * block_bytes)),
-        sums(reinterpret_cast<int32_t*>(scales + rows(m) * blocks)) {}
+        starts(reinterpret_cast<int32_t*>(scales + rows(m) * blocks)), sums(reinterpret_cast<float*>(starts + rows(m) * blocks)) {}
 
   int64_t at(int64_t r, int64_t b) const { return (r / tile * blocks + b) * tile + r % tile; }
 
@@ -75,10 +76,13 @@ struct Bytes {
 #pragma GCC unroll 16
       for (int j = 1; j < kLanes; j++) total += bit_cast<int32_t>(sums_of[j]);
       alignas(64) int32_t own[kLanes];
+      alignas(64) float whole[kLanes];
       (total * Vec<int32_t>(-W::kOffset)).store(own);
+      convert<float>(total).store(whole);
       for (int64_t j = 0; j < count; j++) {
         scales[first + (b + j) * tile] = scale[j];
-        sums[first + (b + j) * tile] = own[j];
+        starts[first + (b + j) * tile] = own[j];
+        sums[first + (b + j) * tile] = whole[j];
       }
     }
   }
@@ -127,6 +131,18 @@ struct Bytes {
   }
 };
 
+// What zero points or offsets change of the sums of a block of R rows, whose scales and sums are `step` apart.
+template <int R, int V>
+PTLITE_INLINE void add_zeros(const PackedWeight& w, const F (&zero)[V], const F (&scale)[V], const float* factors, const float* sums, int64_t step, F (&total)[R][V]) {
+  for (int r = 0; r < R; r++) {
+    const F factor(factors[r * step]), sum(sums[r * step]);
+    for (int v = 0; v < V; v++) {
+      if (w.zero == ZeroPoints_integers) total[r][v] = fma(zero[v] * (F::zero() - sum), factor * scale[v], total[r][v]);
+      else total[r][v] = fma(zero[v], factor * sum, total[r][v]);
+    }
+  }
+}
+
 // R rows by V vectors of columns of a panel, from vector v0 on.
 template <class W, int R, int V>
 void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, int64_t panel, int v0, const Finish& finish) {
@@ -135,18 +151,17 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
   for (int i = 0; i < R * V; i++) total[i / V][i % V] = F::zero();
   const uint8_t* at = w.block(panel, 0) + v0 * PTLITE_VEC_BYTES;
   const int64_t blocks = w.blocks(), span = w.span(), a_row = blocks * a.block_bytes;
-  const bool whole = w.group == 0;
-  const auto* scales = reinterpret_cast<const bfloat16*>(w.scales(panel, 0)) + v0 * kLanes;
-  const auto scale_at = [&](int64_t g, int v) { return load_float(scales + g * kPanel + v * kLanes); };
+  const bool whole = w.group == 0 && w.zero != ZeroPoints_offsets;
   for (int64_t b = 0, g = 0; b < blocks; g++) {
-    F scale[V];
-    for (int v = 0; v < V; v++) scale[v] = whole ? F(1) : scale_at(g, v);
+    F scale[V], zero[V];
+    for (int v = 0; v < V; v++) scale[v] = whole ? F(1) : scales_of(w, panel, g, v0 + v);
+    for (int v = 0; v < V; v++) zero[v] = w.zero == ZeroPoints_none ? F::zero() : zeros_of(w, panel, g, v0 + v);
     for (const int64_t end = std::min(blocks, b + span); b < end; b++, at += W::kBytes) {
       if constexpr (R == 1) {
         for (int64_t line = 0; line < W::kBytes; line += 64) __builtin_prefetch(at + kAhead + line);
       }
       Reg sum[R][V];
-      W::template block<R, V>(at, a.values + row * a_row + b * a.block_bytes, a_row, a.sums + row * blocks + b, blocks, sum);
+      W::template block<R, V>(at, a.values + row * a_row + b * a.block_bytes, a_row, a.starts + row * blocks + b, blocks, sum);
 #pragma GCC unroll 4
       for (int r = 0; r < R; r++) {
         const F factor(a.scales[(row + r) * blocks + b]);
@@ -156,24 +171,27 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
           total[r][v] = fma(value, factor * scale[v], total[r][v]);
         }
       }
+      if (w.zero != ZeroPoints_none) add_zeros<R, V>(w, zero, scale, a.scales + row * blocks + b, a.sums + row * blocks + b, blocks, total);
     }
   }
   if (whole) {
     for (int v = 0; v < V; v++)
-      for (int r = 0; r < R; r++) total[r][v] *= scale_at(0, v);
+      for (int r = 0; r < R; r++) total[r][v] *= scales_of(w, panel, 0, v0 + v);
   }
   finish.store<R, V>(m0 + row, panel, v0, total);
 }
 
 #if defined(PTLITE_INT8_DOT)
 
-// The numbers of some vectors of columns as bytes that dot products take, offset where they have to be unsigned, and their scales.
+// The numbers of some vectors of columns as bytes that dot products take, offset where they have to be unsigned, their scales, and what they have of zero points.
 struct Strip {
   uint8_t* values;  // [block][8][kTileVectors] vectors
   float* scales;    // [group][kTileVectors] vectors
+  float* zeros;     // the same
 
-  static int64_t bytes(const PackedWeight& w) { return w.blocks() * kBlockBytes + w.groups() * kTileVectors * PTLITE_VEC_BYTES; }
-  Strip(uint8_t* memory, const PackedWeight& w) : values(memory), scales(reinterpret_cast<float*>(memory + w.blocks() * kBlockBytes)) {}
+  static int64_t bytes(const PackedWeight& w) { return w.blocks() * kBlockBytes + 2 * w.groups() * kTileVectors * PTLITE_VEC_BYTES; }
+  Strip(uint8_t* memory, const PackedWeight& w)
+      : values(memory), scales(reinterpret_cast<float*>(memory + w.blocks() * kBlockBytes)), zeros(scales + w.groups() * kTileVectors * kLanes) {}
 
   static constexpr int kBlockBytes = kBlock / 4 * kTileVectors * PTLITE_VEC_BYTES;
 
@@ -197,8 +215,10 @@ struct Strip {
         }
       }
       for (int64_t g = 0; g < w.groups(); g++) {
-        const F scale = there ? load_float(reinterpret_cast<const bfloat16*>(w.scales(panel, g)) + part * kLanes) : F::zero();
+        const F scale = there ? scales_of(w, panel, g, static_cast<int>(part)) : F::zero();
         scale.store(scales + (g * kTileVectors + v) * kLanes);
+        const F zero = there && w.zero != ZeroPoints_none ? zeros_of(w, panel, g, static_cast<int>(part)) : F::zero();
+        zero.store(zeros + (g * kTileVectors + v) * kLanes);
       }
     }
   }
@@ -212,10 +232,11 @@ void by_strip(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t
 #pragma GCC unroll 16
   for (int i = 0; i < R * V; i++) total[i / V][i % V] = F::zero();
   const int64_t blocks = w.blocks(), span = w.span();
-  const bool whole = w.group == 0;
+  const bool whole = w.group == 0 && w.zero != ZeroPoints_offsets;
   const uint8_t *at = strip.values, *x = a.values + a.at(row, 0) * kBlock;
   const float* factors = a.scales + a.at(row, 0);
-  const int32_t* starts = a.sums + a.at(row, 0);
+  const int32_t* starts = a.starts + a.at(row, 0);
+  const float* sums = a.sums + a.at(row, 0);
   const auto scale_at = [&](int64_t g, int v) { return F::load(strip.scales + (g * V + v) * kLanes); };
   for (int64_t b = 0, g = 0; b < blocks; g++) {
     F scale[V];
@@ -246,9 +267,15 @@ void by_strip(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t
           total[r][v] = fma(value, factor * scale[v], total[r][v]);
         }
       }
+      if (w.zero != ZeroPoints_none) {
+        F zero[V];
+        for (int v = 0; v < V; v++) zero[v] = F::load(strip.zeros + (g * V + v) * kLanes);
+        add_zeros<R, V>(w, zero, scale, factors, sums, 1, total);
+      }
       x += kTileRows * kBlock;
       factors += kTileRows;
       starts += kTileRows;
+      sums += kTileRows;
     }
   }
   if (whole) {

@@ -11,6 +11,18 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace packed {
 
+// Numbers of a word of a row, and how much more they are there than they are.
+struct Bytes4 {
+  static constexpr int kNumbers = 4, kBytes = kBlock * kPanel;
+  static constexpr float kMore = 0;
+  static PTLITE_INLINE Vec<int32_t> number(Vec<int32_t> word, int j) { return (word << (24 - 8 * j)) >> 24; }
+};
+struct Halves8 {
+  static constexpr int kNumbers = 8, kBytes = kBlock * kPanel / 2;
+  static constexpr float kMore = 8;
+  static PTLITE_INLINE Vec<int32_t> number(Vec<int32_t> word, int j) { return (word >> (j < 4 ? 8 * j : 8 * (j - 4) + 4)) & Vec<int32_t>(15); }
+};
+
 // The numbers of vector v of a panel's rows in a block, in each of kBlock lines `line` apart.
 inline void unpack_vector(const PackedWeight& w, int64_t panel, int64_t b, int v, float* out, int64_t line) {
   using F = Vec<float>;
@@ -21,22 +33,25 @@ inline void unpack_vector(const PackedWeight& w, int64_t panel, int64_t b, int v
   };
   if (w.format == WeightFormat_bfloat16) return halves(reinterpret_cast<const bfloat16*>(at));
   if (w.format == WeightFormat_float16) return halves(reinterpret_cast<const float16*>(at));
-  const F scale = load_float(reinterpret_cast<const bfloat16*>(w.scales(panel, b / w.span()) + v * kLanes));
-  if (w.format == WeightFormat_int8) {
-    for (int i = 0; i < kBlock; i += 4) {
-      const I x = I::load(reinterpret_cast<const int32_t*>(at + i * kPanel) + v * kLanes);
-#pragma GCC unroll 4
-      for (int j = 0; j < 4; j++) (convert<float>((x << (24 - 8 * j)) >> 24) * scale).store(out + (i + j) * line);
-    }
-  } else {
-    for (int i = 0; i < kBlock; i += 8) {
-      const I x = I::load(reinterpret_cast<const int32_t*>(at + i / 2 * kPanel) + v * kLanes);
+  const int64_t g = b / w.span();
+  const F scale = scales_of(w, panel, g, v);
+  const F zero = w.zero == ZeroPoints_integers ? zeros_of(w, panel, g, v) : F::zero();
+  const F offset = w.zero == ZeroPoints_offsets ? zeros_of(w, panel, g, v) : F::zero();
+  const auto each = [&](auto numbers, const auto& number) __attribute__((always_inline)) {
+    using W = decltype(numbers);
+    for (int i = 0; i < kBlock; i += W::kNumbers) {
+      const I word = I::load(reinterpret_cast<const int32_t*>(at + i / W::kNumbers * 4 * kPanel) + v * kLanes);
 #pragma GCC unroll 8
-      for (int j = 0; j < 8; j++) {
-        const int shift = j < 4 ? 8 * j : 8 * (j - 4) + 4;
-        (convert<float>(((x >> shift) & I(15)) - I(8)) * scale).store(out + (i + j) * line);
-      }
+      for (int j = 0; j < W::kNumbers; j++) number(convert<float>(W::number(word, j))).store(out + (i + j) * line);
     }
+  };
+  if (w.format == WeightFormat_int8) {
+    if (w.zero == ZeroPoints_none) each(Bytes4{}, [&](F q) { return q * scale; });
+    else each(Bytes4{}, [&](F q) { return fma(q - zero, scale, offset); });
+  } else {
+    const F more = zero + F(Halves8::kMore);
+    if (w.zero == ZeroPoints_offsets) each(Halves8{}, [&](F q) { return fma(q - more, scale, offset); });
+    else each(Halves8{}, [&](F q) { return (q - more) * scale; });
   }
 }
 

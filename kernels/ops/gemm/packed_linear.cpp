@@ -1,6 +1,6 @@
 // Linear layers with packed weights. Panels of 16 columns are shared among threads, and read once for as many rows as registers have room for: of few rows
-// the time is that of reading the weight. Activations become bytes, or pairs of bfloat16, once for all panels; or the numbers of the weight become floats, block by
-// block or, where there are many rows, a part of the weight at a time.
+// the time is that of reading the weight. Activations become bytes, or pairs of bfloat16, once for all panels; or the numbers of the weight become floats, in
+// registers or, where there are many rows, a part of the weight at a time.
 #include <algorithm>
 #include <atomic>
 
@@ -28,6 +28,8 @@ constexpr int kRows = 6;
 #else
 constexpr int kRows = 2;
 #endif
+// Rows that integers become floats for in registers, at a time.
+constexpr int kFew = PTLITE_VEC_REGISTERS >= 32 || PTLITE_VEC_BYTES >= 32 ? 4 : 2;
 // Bytes of a weight that are asked for ahead.
 constexpr int64_t kAhead = 2048;
 // Rows that are packed at a time.
@@ -35,7 +37,7 @@ constexpr int64_t kRowsAtOnce = 512;
 // Bytes of results that steps are applied to at a time.
 constexpr int64_t kStepsBytes = 128 << 10;
 
-// Columns of floats: of a panel whose numbers are at hand, of one whose numbers are read as they lie, and of one that is unpacked block by block.
+// Columns of floats: of a panel whose numbers are at hand, and of one whose numbers are read as they lie.
 struct AtHand {
   const float* values;
   PTLITE_INLINE const float* block(int64_t b) const { return values + b * kBlock * kPanel; }
@@ -45,15 +47,6 @@ struct AsTheyLie {
   const PackedWeight* w;
   int64_t panel;
   PTLITE_INLINE const Half* block(int64_t b) const { return reinterpret_cast<const Half*>(w->block(panel, b)); }
-};
-struct Unpacked {
-  const PackedWeight* w;
-  int64_t panel;
-  float* own;
-  PTLITE_INLINE const float* block(int64_t b) const {
-    unpack_block(*w, panel, b, own);
-    return own;
-  }
 };
 
 // R rows by a panel. Few rows have several sets of sums, so that additions do not wait for each other.
@@ -97,6 +90,77 @@ void by_floats(const PackedWeight& w, const float* from, int64_t m0, int64_t pan
     }
   }
   finish.store<R, kVectors>(m0, panel, 0, part[0]);
+}
+
+// R rows by a panel of integers, which become floats in registers: for so few rows that nothing is gained by keeping them. Sums of a group are scaled once.
+template <class W, int R>
+void by_integers(const PackedWeight& w, const float* from, int64_t m0, int64_t panel, const Finish& finish) {
+  using I = Vec<int32_t>;
+  constexpr int kMost = 8 / (R * kVectors), kSets = kMost > 4 ? 4 : kMost < 1 ? 1 : kMost;
+  F total[R][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < R * kVectors; i++) total[i / kVectors][i % kVectors] = F::zero();
+  const float* x = from + m0 * w.k;
+  const uint8_t* at = w.block(panel, 0);
+  float last[R][kBlock];
+  for (int64_t b = 0, g = 0; b < w.blocks(); g++) {
+    F zero[kVectors], part[kSets][R][kVectors], all[R];
+    for (int v = 0; v < kVectors; v++) zero[v] = F(W::kMore) + (w.zero == ZeroPoints_integers ? zeros_of(w, panel, g, v) : F::zero());
+    for (int r = 0; r < R; r++) all[r] = F::zero();
+#pragma GCC unroll 16
+    for (int i = 0; i < kSets * R * kVectors; i++) part[i / (R * kVectors)][i / kVectors % R][i % kVectors] = F::zero();
+    const bool shifts = W::kMore != 0 || w.zero == ZeroPoints_integers;
+    for (const int64_t end = std::min(w.blocks(), b + w.span()); b < end; b++, at += W::kBytes) {
+      for (int64_t line = 0; line < W::kBytes; line += 64) __builtin_prefetch(at + kAhead + line);
+      const float* a = x + b * kBlock;
+      int64_t row = w.k;
+      if (w.k - b * kBlock < kBlock) {
+        // numbers that lack are zero
+        for (int r = 0; r < R; r++)
+          for (int i = 0; i < kBlock; i++) last[r][i] = b * kBlock + i < w.k ? a[r * w.k + i] : 0;
+        a = last[0], row = kBlock;
+      }
+      if (w.zero == ZeroPoints_offsets) {
+        for (int r = 0; r < R; r++)
+          for (int i = 0; i < kBlock; i += F::size) all[r] += F::load(a + r * row + i);
+      }
+      for (int i = 0; i < kBlock; i += W::kNumbers) {
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; v++) {
+          const I words = I::load(reinterpret_cast<const int32_t*>(at + i / W::kNumbers * 4 * kPanel) + v * kLanes);
+#pragma GCC unroll 8
+          for (int j = 0; j < W::kNumbers; j++) {
+            F q = convert<float>(W::number(words, j));
+            if (shifts) q -= zero[v];
+#pragma GCC unroll 4
+            for (int r = 0; r < R; r++) part[j % kSets][r][v] = fma(F(a[r * row + i + j]), q, part[j % kSets][r][v]);
+          }
+        }
+      }
+    }
+    for (int v = 0; v < kVectors; v++) {
+      const F scale = scales_of(w, panel, g, v);
+#pragma GCC unroll 4
+      for (int r = 0; r < R; r++) {
+        F sum = part[0][r][v];
+#pragma GCC unroll 4
+        for (int s = 1; s < kSets; s++) sum += part[s][r][v];
+        total[r][v] = fma(sum, scale, total[r][v]);
+        if (w.zero == ZeroPoints_offsets) total[r][v] = fma(zeros_of(w, panel, g, v), F(reduce_add(all[r])), total[r][v]);
+      }
+    }
+  }
+  finish.store<R, kVectors>(m0, panel, 0, total);
+}
+
+template <class W>
+void rows_by_integers(const PackedWeight& w, const float* x, int64_t panel, const Finish& finish) {
+  int64_t r = 0;
+  if constexpr (kFew >= 4) {
+    for (; r + 4 <= finish.f.m; r += 4) by_integers<W, 4>(w, x, r, panel, finish);
+  }
+  for (; r + 2 <= finish.f.m; r += 2) by_integers<W, 2>(w, x, r, panel, finish);
+  for (; r < finish.f.m; r++) by_integers<W, 1>(w, x, r, panel, finish);
 }
 
 template <class Columns>
@@ -214,14 +278,13 @@ bool product_of_few(const Frame& f, const PostOps* post) {
   parallel_for(w.panels(), grain_for(int64_t{f.m} * f.k * kPanel), [&](int64_t begin, int64_t end) {
     float* values = nullptr;
     // what is read more than once
-    if (f.m > 2) {
+    if (f.m > 2 && w.floats()) {
       values = static_cast<float*>(range_scratch(static_cast<size_t>(w.blocks() * kBlock * kPanel) * 4));
       if (values == nullptr) {
         done = false;
         return;
       }
     }
-    alignas(64) float own[kBlock * kPanel];
     for (int64_t p = begin; p < end; p++) {
       poll();
       if (values != nullptr) {
@@ -231,8 +294,10 @@ bool product_of_few(const Frame& f, const PostOps* post) {
         rows_by_floats(w, x, p, AsTheyLie<bfloat16>{&w, p}, finish);
       } else if (w.format == WeightFormat_float16) {
         rows_by_floats(w, x, p, AsTheyLie<float16>{&w, p}, finish);
+      } else if (w.format == WeightFormat_int8) {
+        rows_by_integers<Bytes4>(w, x, p, finish);
       } else {
-        rows_by_floats(w, x, p, Unpacked{&w, p, own}, finish);
+        rows_by_integers<Halves8>(w, x, p, finish);
       }
     }
     if (post != nullptr) {
@@ -247,8 +312,8 @@ bool multiply(const Frame& f, const PostOps* post) {
   const int64_t blocks = PackedWeight(f, f.weight).blocks();
   const bool many = f.m > kRows && blocks > 0;
   if (f.bytes != 0 && f.format != WeightFormat_bfloat16) {
-    // a scale and a sum for each block of at most int16
-    return product_of_rounded(f, post, blocks * (kBlock * 2 + 8), packed_bytes);
+    // a scale and two sums for each block of at most int16
+    return product_of_rounded(f, post, blocks * (kBlock * 2 + 12), packed_bytes);
   }
   if (f.bytes != 0 && many && packed_pairs(nullptr)) return product_of_rounded(f, post, blocks * kBlock * 2, packed_pairs);
   return many ? product_of_many(f, post) : product_of_few(f, post);

@@ -3,6 +3,8 @@
 
 #include "dispatch/stub.h"
 #include "ops/gemm/packed_weight.h"
+#include "primitives/int8.h"
+#include "vec/half.h"
 #include "vec/vec.h"
 
 namespace ptlite {
@@ -32,6 +34,22 @@ namespace packed {
 
 constexpr int kLanes = PTLITE_VEC_BYTES / 4;
 constexpr int kVectors = kPanel / kLanes;
+
+// Scales, or offsets, of the rows of a vector, by a ScaleFormat.
+PTLITE_INLINE Vec<float> load_scales(const uint8_t* at, int32_t scale) {
+  if (scale == ScaleFormat_bfloat16) return load_float(reinterpret_cast<const bfloat16*>(at));
+  if (scale == ScaleFormat_float16) return load_float(reinterpret_cast<const float16*>(at));
+  return Vec<float>::load(reinterpret_cast<const float*>(at));
+}
+
+// The same of vector v of a panel, and zero points or offsets.
+PTLITE_INLINE Vec<float> scales_of(const PackedWeight& w, int64_t panel, int64_t group, int v) {
+  return load_scales(w.scales(panel, group) + v * kLanes * w.scale_bytes(), w.scale);
+}
+PTLITE_INLINE Vec<float> zeros_of(const PackedWeight& w, int64_t panel, int64_t group, int v) {
+  const uint8_t* at = w.zeros(panel, group) + v * kLanes * w.zero_bytes();
+  return w.zero == ZeroPoints_integers ? convert<float>(widen(reinterpret_cast<const int8_t*>(at))) : load_scales(at, w.scale);
+}
 
 // Where results go, and what becomes of them.
 struct Finish {

@@ -86,7 +86,7 @@ struct Int8 {
         const Reg part = load_part(a + r * a_row);
 #pragma GCC unroll 4
         for (int v = 0; v < V; v++) {
-          // magnitudes of at most 127: two products fit in 16 bits
+          // magnitudes of at most 128 and 127: two products fit in 16 bits
           const Reg two = int8::multiply_bytes(magnitude[v], int8::with_signs(part, x[v]));
           sum[r][v] = int8::add(sum[r][v], int8::multiply_pairs(two, int8::words(1)));
         }

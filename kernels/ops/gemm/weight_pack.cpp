@@ -65,7 +65,7 @@ F scales_of(const float* x, int64_t count, const Range& range) {
 
 struct Packing {
   const weight_pack_frame& f;
-  PackedWeight w{f, f.dst};
+  PackedWeight w{f, f.dst, ScaleFormat_bfloat16, ZeroPoints_none};
 
   // `count` numbers from `from` on of the rows of a panel, as [count][16 rows], zeros in the place of missing rows.
   void gather(int64_t panel, int64_t from, int64_t count, float* x) const {
@@ -98,7 +98,7 @@ struct Packing {
 
   void group(int64_t panel, int64_t g, const float* x, int64_t count, const Range& range) const {
     alignas(64) float inverse[kPanel];
-    uint16_t* stored = w.scales(panel, g);
+    auto* stored = reinterpret_cast<uint16_t*>(w.scales(panel, g));
     for (int r = 0; r < kPanel; r += F::size) {
       auto* to = reinterpret_cast<bfloat16*>(stored + r);
       store_float(to, scales_of(x + r, count, range));

@@ -10,19 +10,31 @@ using namespace ptlite;
 
 constexpr int32_t kInt64 = 4;
 
+// A scale or an offset.
+float number_at(const uint8_t* at, int r, int32_t scale) {
+  if (scale == ScaleFormat_float32) return reinterpret_cast<const float*>(at)[r];
+  const uint16_t bits = reinterpret_cast<const uint16_t*>(at)[r];
+  return scale == ScaleFormat_bfloat16 ? bfloat16_to_float(bits) : float16_bits_to_float(bits);
+}
+
 void row_of(const PackedWeight& w, int64_t n, float* out) {
   const int64_t panel = n / kPanel, span = w.span();
   const int r = static_cast<int>(n % kPanel);
   for (int64_t b = 0; b < w.blocks(); b++) {
     const uint8_t* block = w.block(panel, b);
-    const float scale = w.floats() ? 1 : bfloat16_to_float(w.scales(panel, b / span)[r]);
+    float scale = 1, zero = 0, offset = 0;
+    if (!w.floats()) {
+      scale = number_at(w.scales(panel, b / span), r, w.scale);
+      if (w.zero == ZeroPoints_integers) zero = static_cast<float>(reinterpret_cast<const int8_t*>(w.zeros(panel, b / span))[r]);
+      if (w.zero == ZeroPoints_offsets) offset = number_at(w.zeros(panel, b / span), r, w.scale);
+    }
     const int count = static_cast<int>(w.k - b * kBlock < kBlock ? w.k - b * kBlock : kBlock);
     for (int i = 0; i < count; i++) {
       float value;
       if (w.format == WeightFormat_bfloat16) value = bfloat16_to_float(reinterpret_cast<const uint16_t*>(block)[i * kPanel + r]);
       else if (w.format == WeightFormat_float16) value = float16_bits_to_float(reinterpret_cast<const uint16_t*>(block)[i * kPanel + r]);
-      else if (w.format == WeightFormat_int8) value = scale * static_cast<float>(static_cast<int8_t>(block[int8_place(i, r)]));
-      else value = scale * static_cast<float>((block[int4_place(i, r)] >> (int4_is_high(i) ? 4 : 0) & 15) - 8);
+      else if (w.format == WeightFormat_int8) value = scale * (static_cast<float>(static_cast<int8_t>(block[int8_place(i, r)])) - zero) + offset;
+      else value = scale * (static_cast<float>((block[int4_place(i, r)] >> (int4_is_high(i) ? 4 : 0) & 15) - 8) - zero) + offset;
       out[b * kBlock + i] = value;
     }
   }

@@ -36,7 +36,7 @@ export function halfLinear(input: Tensor, weight: Tensor, bias: Tensor | null): 
   const format = weight.type === DType.bfloat16 ? 'bfloat16' : 'float16'
   const { address } = packedIn(weight, n, k, kernels.WeightFormat[format])
   // rounding to bfloat16 changes nothing of what is bfloat16, and lets its products take pairs
-  const held = { format: kernels.WeightFormat[format], group: 0, bytes: format === 'bfloat16', n, k, address }
+  const held = { format: kernels.WeightFormat[format], group: 0, scale: 0, zero: 0, bytes: format === 'bfloat16', n, k, address }
   const addend = bias === null ? null : castTo(bias, DType.float32)
   return castTo(roundedLinear(castTo(input, DType.float32), held, addend, null), weight.type)
 }

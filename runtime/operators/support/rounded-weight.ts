@@ -1,5 +1,6 @@
 import * as features from '../../features.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { ScaleFormat, ZeroPoints } from '../../native/generated/kernels.js'
 import type { PostFields } from '../../shapes/post-ops.js'
 import { BLOCK_NUMBERS, packedBytes, PANEL_ROWS } from '../../shapes/packed-weight.js'
 import { DType } from '../../tensor/dtype.js'
@@ -15,8 +16,14 @@ const KEY = 'weights:'
 export interface RoundedWeight extends Rounding {
   readonly n: number
   readonly k: number
+  /** A ScaleFormat, and ZeroPoints. */
+  readonly scale: number
+  readonly zero: number
   readonly address: number
 }
+
+/** What weight_pack writes. */
+const PLAIN = { scale: ScaleFormat.bfloat16, zero: ZeroPoints.none }
 
 /** Whether products round this weight [n, k], or [k, n]: a dense matrix of a module that was loaded with `weights`, which is large enough to gain from it. */
 export function isRounded({ storage, type, shape, strides }: Tensor): boolean {
@@ -38,7 +45,7 @@ export function roundedWeight(weight: Tensor, transposed = false): RoundedWeight
   const [nStride, kStride] = (transposed ? [strides[1], strides[0]] : strides) as [number, number]
   const rounding = storage.rounding!
   const packed = packedIn(storage, { n, k, nStride, kStride, offset: weight.offset }, rounding)
-  return { ...rounding, n, k, address: packed.address }
+  return { ...rounding, ...PLAIN, n, k, address: packed.address }
 }
 
 interface Place {
@@ -76,7 +83,7 @@ export function roundedLinear(
   post: PostFields | null = null,
   shape: readonly number[] = [...input.shape.slice(0, -1), weight.n],
 ): Tensor {
-  const { n, k, format, group, bytes, address } = weight
+  const { n, k, format, group, scale, zero, bytes, address } = weight
   const result = empty(shape, DType.float32)
   if (result.numel === 0) return result
   const x = contiguousOf(input)
@@ -87,6 +94,8 @@ export function roundedLinear(
       n,
       k,
       group,
+      scale,
+      zero,
       bytes: Number(bytes),
       clamped: Number(limits !== null),
       x: x.address,
@@ -102,7 +111,7 @@ export function roundedLinear(
 }
 
 /** Rows of a rounded weight that `indices`, int32 or int64 in one dimension, name; the first `count` without. */
-export function roundedRows({ n, k, format, group, address }: RoundedWeight, indices: Tensor | null, count = n): Tensor {
+export function roundedRows({ n, k, format, group, scale, zero, address }: RoundedWeight, indices: Tensor | null, count = n): Tensor {
   const list = indices === null ? null : contiguousOf(indices)
   const rows = list === null ? count : list.numel
   const out = empty([rows, k], DType.float32)
@@ -112,6 +121,8 @@ export function roundedRows({ n, k, format, group, address }: RoundedWeight, ind
     n,
     k,
     group,
+    scale,
+    zero,
     count: rows,
     index_dtype: list === null ? DType.int64 : list.type,
     indices: list === null ? 0 : list.address,

@@ -1,7 +1,9 @@
-import type { Rounding } from '../../../runtime/tensor/storage.js'
 import * as kernels from '../../../runtime/native/generated/kernels.js'
 import { callOperator, float, imageToTensor, type Input, int, type Output, type Tensor, tensor, tensorToImage } from '../../../src/index.js'
 import type { DTypeName } from '../../../src/index.js'
+import { roundedLinear } from '../../../runtime/operators/support/rounded-weight.js'
+import { type Rounding, Storage } from '../../../runtime/tensor/storage.js'
+import { integerWeight, LAYOUTS, packIntegers } from '../../support/integer-weights.js'
 import { aten, type Draw } from './draw.js'
 
 /**
@@ -481,6 +483,20 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     row(`embedding of ${name}`, EXACT, (d) => {
       const n = 16 + d.length()
       return aten('embedding', roundable(d, n, 32 + d.length(), rounding), d.dense([9], { dtype: 'int64', low: 0, high: n - 1 }))
+    }),
+  ),
+  weight_pack_integers: LAYOUTS.map((layout) =>
+    row(layout.name, SUM, (d) => {
+      const [m, n, k] = [d.of([1, 2, 5, 9, 23]), 16 + d.length(), 32 + d.length()]
+      const storages: Storage[] = []
+      const take = (bytes: number): number => storages[storages.push(Storage.allocate(bytes)) - 1]!.address
+      const place = (data: Uint8Array): number => storages[storages.push(Storage.holding(data)) - 1]!.address
+      const weight = integerWeight(layout, n, k, (low, high) => d.integer(low, high))
+      const address = packIntegers(layout, weight, { place, take }, (call) => call())
+      const x = d.dense([m, k])
+      const results = [false, true].map((bytes) => roundedLinear(x, { ...layout, n, k, bytes, address }, null, null))
+      for (const storage of storages) storage.free()
+      return results
     }),
   ),
   packed_linear: ROUNDINGS.map(([name, rounding]) =>

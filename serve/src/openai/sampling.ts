@@ -1,7 +1,8 @@
 import { quoted } from '../protocol/error.js'
 import type { Sampling } from '../text/messages.js'
 import { wrong } from './errors.js'
-import type { Fields } from './fields.js'
+import { itemsOf, SchemaError } from '../text/json/schema.js'
+import { checkDepth, type Fields } from './fields.js'
 
 const MAX_STOPS = 16
 const MAX_STOP = 1000
@@ -28,7 +29,26 @@ export function samplingOf(fields: Fields, maxTokens: number | null, logprobs: n
     stop: stopsOf(fields),
     bias: biasOf(fields),
     logprobs,
+    json: jsonOf(fields),
   }
+}
+
+/** `response_format`. Throws where a schema says what is not supported. */
+function jsonOf(fields: Fields): Sampling['json'] {
+  const format = fields.object('response_format')
+  const type = format?.oneOf('type', 'text', 'json_object', 'json_schema') ?? 'text'
+  if (type === 'text') return null
+  if (type === 'json_object') return { schema: null }
+  checkDepth(fields.value)
+  const schema = format!.object('json_schema')?.object('schema')
+  if (schema === undefined || schema === null) throw wrong('response_format.json_schema.schema', 'is missing')
+  try {
+    itemsOf(schema.value)
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error
+    throw wrong('response_format', error.message)
+  }
+  return { schema: schema.value }
 }
 
 /** Some clients say 0 or -1 for all. */

@@ -46,6 +46,8 @@ export interface Sampling {
   readonly bias: readonly (readonly [token: number, value: number])[]
   /** The likeliest tokens that are given with each, and its own probability; null: none of it. */
   readonly logprobs: number | null
+  /** The text is JSON: of a schema, or any object where that is null. */
+  readonly json: { readonly schema: Readonly<Record<string, unknown>> | null } | null
 }
 
 export interface GenerateRequest {

@@ -10,9 +10,12 @@ import {
   type Module,
   openSession,
   PtliteError,
+  type TokenizerFiles,
 } from 'ptlite'
 import type { EmbedRequest, Ended, GenerateRequest, Piece, ProbableToken, Sampling, Source, TextStart, Vectors } from './messages.js'
 import type { TokenizerPaths } from '../repository/scan.js'
+import { JsonMask } from './json/json-mask.js'
+import { Vocabulary } from './json/vocabulary.js'
 import { Slots } from './slots.js'
 import { Turns } from './turns.js'
 
@@ -35,12 +38,15 @@ export interface TextSink {
 /** A language model and its tokenizer, in the thread that runs them. */
 export class TextModel {
   private readonly slots: Slots
+  /** Of texts that are to be JSON. */
+  private vocabulary: Vocabulary | null = null
 
   private constructor(
     private readonly config: TextStart['config'],
     private readonly modules: readonly Module[],
     private readonly models: readonly LanguageModel[],
     private readonly tokenizer: ChatTokenizer,
+    private readonly files: TokenizerFiles,
     /** Tokens that there is room for. */
     private readonly capacity: number,
   ) {
@@ -51,7 +57,8 @@ export class TextModel {
   static async load(start: TextStart, warn: (text: string) => void, onStep: () => void): Promise<TextModel> {
     const { path, compile, map, eval: isOut, bytes, milliseconds, config } = start
     const limits = bytes === null ? { milliseconds } : { milliseconds, bytes }
-    const tokenizer = await loadTokenizer(await filesOf(start.tokenizer))
+    const files = await filesOf(start.tokenizer)
+    const tokenizer = await loadTokenizer(files)
     const modules: Module[] = []
     try {
       const turns = new Turns(onStep)
@@ -61,7 +68,7 @@ export class TextModel {
       }
       const models = modules.map((module) => turns.modelOf(module, limits))
       const capacity = await warmUp(models, config)
-      return new TextModel(config, modules, models, tokenizer, capacity)
+      return new TextModel(config, modules, models, tokenizer, files, capacity)
     } catch (error) {
       for (const module of modules) module.dispose()
       throw error
@@ -86,9 +93,18 @@ export class TextModel {
     const maxTokens = Math.min(sampling.maxTokens ?? MOST_TOKENS, room + 1)
     const { session, giveBack } = await this.slots.take(prompt)
     try {
-      const options = { ...optionsOf(sampling), maxTokens, tokenizer, signal, stop: [...tokenizer.endTokens, ...sampling.stop] }
+      const json =
+        sampling.json === null ? null : new JsonMask((this.vocabulary ??= this.readVocabulary()), sampling.json.schema, tokenizer.endTokens)
+      const options = {
+        ...optionsOf(sampling, json),
+        maxTokens,
+        tokenizer,
+        signal,
+        stop: [...tokenizer.endTokens, ...(json === null ? sampling.stop : [])],
+      }
       const generation = session.generate(prompt, options)
       let hasBegun = false
+      let isWhole = false
       const begin = (): void => {
         if (!hasBegun) sink.began(prompt.length, generation.usage.cachedTokens)
         hasBegun = true
@@ -101,10 +117,12 @@ export class TextModel {
             ? null
             : { ...this.probable(token, logprob), top: top.map((each) => this.probable(each.token, each.logprob)) }
         if (text !== '' || known !== null) sink.piece({ text, token: known })
+        isWhole = json?.isEnd(token) ?? false
+        if (isWhole) break
       }
       begin()
       const { usage } = generation
-      const reason = usage.finishReason === 'stop' ? 'stop' : 'length'
+      const reason = isWhole || usage.finishReason === 'stop' ? 'stop' : 'length'
       return { reason, isString: typeof usage.stop === 'string', completionTokens: usage.completionTokens }
     } finally {
       giveBack()
@@ -124,6 +142,10 @@ export class TextModel {
 
   dispose(): void {
     for (const module of this.modules) module.dispose()
+  }
+
+  private readVocabulary(): Vocabulary {
+    return new Vocabulary(this.tokenizer, this.files.tokenizer)
   }
 
   private probable(token: number, logprob: number): ProbableToken {
@@ -163,7 +185,7 @@ export class TextModel {
   }
 }
 
-function optionsOf(sampling: Sampling): GenerationOptions {
+function optionsOf(sampling: Sampling, json: JsonMask | null): GenerationOptions {
   const { temperature, topP, topK, minP, repetitionPenalty, frequencyPenalty, presencePenalty, seed, bias, logprobs } = sampling
   return {
     temperature,
@@ -174,7 +196,13 @@ function optionsOf(sampling: Sampling): GenerationOptions {
     ...{ frequencyPenalty, presencePenalty, seed: seed ?? undefined },
     logprobs: logprobs !== null,
     topLogprobs: logprobs !== null && logprobs > 0 ? logprobs : undefined,
-    logits: bias.length === 0 ? undefined : (values) => addBias(values, bias),
+    logits:
+      bias.length === 0 && json === null
+        ? undefined
+        : (values, tokens) => {
+            addBias(values, bias)
+            json?.apply(values, tokens)
+          },
   }
 }
 
@@ -199,7 +227,7 @@ async function warmUp(models: readonly LanguageModel[], { task }: TextStart['con
   return capacity
 }
 
-async function filesOf({ tokenizer, config, template }: TokenizerPaths): Promise<Parameters<typeof loadTokenizer>[0]> {
+async function filesOf({ tokenizer, config, template }: TokenizerPaths): Promise<TokenizerFiles> {
   const json = async (path: string): Promise<object> => {
     try {
       return JSON.parse(await readFile(path, 'utf8')) as object

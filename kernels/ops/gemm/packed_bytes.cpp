@@ -1,4 +1,4 @@
-// isa: AVX2_VNNI, AVX512_VNNI, DOTPROD
+// isa: AVX2_VNNI, AVX512_VNNI, DOTPROD, I8MM
 // Products of packed integers with activations that were made bytes: a panel is read once for as many rows as registers have room for. Of many rows, what dot
 // products take is laid out once.
 #include <string.h>
@@ -47,6 +47,7 @@ struct Bytes {
   int64_t at(int64_t r, int64_t b) const { return (r / tile * blocks + b) * tile + r % tile; }
 
   // Row r, of k floats, as many blocks at a time as a vector has lanes. A block with a number that is not finite has NaN as its scale.
+  // Where blocks of tiles are matrices of two rows and eight numbers, pairs of rows lie together.
   template <class W>
   void fill(int64_t r, const float* x, int64_t k) const {
     const int64_t first = at(r, 0);
@@ -69,6 +70,15 @@ struct Bytes {
           integer.store(q + i * F::size);
         }
         sums_of[j] = bit_cast<float>(sum);
+#if defined(PTLITE_INT8_MATRIX)
+        if (tile > 1) {
+          uint8_t numbers[kBlock];
+          narrow<false>(q, numbers);
+          uint8_t* to = values + (first - r % 2 + (b + j) * tile) * kBlock + r % 2 * 8;
+          for (int i = 0; i < kBlock; i += 8) memcpy(to + 2 * i, numbers + i, 8);
+          continue;
+        }
+#endif
         narrow<W::kWords>(q, values + (first + (b + j) * tile) * block_bytes);
       }
       transpose_square<float>(sums_of);
@@ -185,7 +195,7 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
 
 // The numbers of some vectors of columns as bytes that dot products take, offset where they have to be unsigned, their scales, and what they have of zero points.
 struct Strip {
-  uint8_t* values;  // [block][8][kTileVectors] vectors
+  uint8_t* values;  // [block][8][kTileVectors] vectors, or [block][4][kTileVectors * kLanes columns][8] for products of matrices
   float* scales;    // [group][kTileVectors] vectors
   float* zeros;     // the same
 
@@ -202,17 +212,31 @@ struct Strip {
       const bool there = panel < w.panels();
       uint8_t* to = values + v * PTLITE_VEC_BYTES;
       for (int64_t b = 0; b < w.blocks(); b++, to += kBlockBytes) {
-        for (int s = 0; s < kBlock / 4; s++) {
-          Reg x = int8::none();
-          if (there && w.format == WeightFormat_int8) {
-            x = int8::load(w.block(panel, b) + s * 4 * kPanel + part * PTLITE_VEC_BYTES);
-            if (Int8::kOffset != 0) x = int8::flip(x, int8::bytes(0x80));
-          } else if (there) {
-            x = int8::load(w.block(panel, b) + s / 2 * 4 * kPanel + part * PTLITE_VEC_BYTES);
-            x = int8::both(s % 2 == 0 ? x : Int4::shifted(x), int8::bytes(15));
+        // four numbers of each column
+        const auto step = [&](int s) {
+          if (!there) return int8::none();
+          if (w.format == WeightFormat_int8) return int8::load(w.block(panel, b) + s * 4 * kPanel + part * PTLITE_VEC_BYTES);
+          const Reg x = int8::load(w.block(panel, b) + s / 2 * 4 * kPanel + part * PTLITE_VEC_BYTES);
+          return int8::both(s % 2 == 0 ? x : Int4::shifted(x), int8::bytes(15));
+        };
+#if defined(PTLITE_INT8_MATRIX)
+        for (int s = 0; s < kBlock / 4; s += 2) {
+          Reg first_four = step(s), next_four = step(s + 1);
+          if (w.format == WeightFormat_int4) {
+            first_four = int8::subtract_bytes(first_four, int8::bytes(8));
+            next_four = int8::subtract_bytes(next_four, int8::bytes(8));
           }
+          uint8_t* columns = to + v * PTLITE_VEC_BYTES + s * kTileVectors * PTLITE_VEC_BYTES;
+          int8::store(columns, int8::low_lanes(first_four, next_four));
+          int8::store(columns + PTLITE_VEC_BYTES, int8::high_lanes(first_four, next_four));
+        }
+#else
+        for (int s = 0; s < kBlock / 4; s++) {
+          Reg x = step(s);
+          if (Int8::kOffset != 0 && w.format == WeightFormat_int8) x = int8::flip(x, int8::bytes(0x80));
           int8::store(to + s * kTileVectors * PTLITE_VEC_BYTES, x);
         }
+#endif
       }
       for (int64_t g = 0; g < w.groups(); g++) {
         const F scale = there ? scales_of(w, panel, g, static_cast<int>(part)) : F::zero();
@@ -223,6 +247,38 @@ struct Strip {
     }
   }
 };
+
+#if defined(PTLITE_INT8_MATRIX)
+
+// Sums of a block: pairs of rows by pairs of columns. Where the last pair has one row, the other is what happens to be there.
+template <int R>
+PTLITE_INLINE void by_matrices(const uint8_t* w, const uint8_t* x, Reg (&sum)[R][kTileVectors]) {
+  constexpr int kPairs = (R + 1) / 2, kColumnPairs = 2 * kTileVectors;
+  Reg part[kPairs][kColumnPairs];
+#pragma GCC unroll 12
+  for (int i = 0; i < kPairs * kColumnPairs; i++) part[i / kColumnPairs][i % kColumnPairs] = int8::none();
+#pragma GCC unroll 4
+  for (int s = 0; s < kBlock / 8; s++) {
+    Reg columns[kColumnPairs];
+#pragma GCC unroll 4
+    for (int c = 0; c < kColumnPairs; c++) columns[c] = int8::load(w + (s * kColumnPairs + c) * PTLITE_VEC_BYTES);
+#pragma GCC unroll 3
+    for (int p = 0; p < kPairs; p++) {
+      const Reg rows = int8::load(x + p * 2 * kBlock + s * 16);
+#pragma GCC unroll 4
+      for (int c = 0; c < kColumnPairs; c++) part[p][c] = int8::multiply_signed_matrices(part[p][c], rows, columns[c]);
+    }
+  }
+#pragma GCC unroll 6
+  for (int r = 0; r < R; r++) {
+    for (int v = 0; v < kTileVectors; v++) {
+      const Reg a = part[r / 2][2 * v], b = part[r / 2][2 * v + 1];
+      sum[r][v] = r % 2 == 0 ? int8::first_row(a, b) : int8::second_row(a, b);
+    }
+  }
+}
+
+#endif
 
 // R rows from the first one of a tile on by a strip, from vector `first` of all columns on.
 template <int R>
@@ -235,7 +291,7 @@ void by_strip(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t
   const bool whole = w.group == 0 && w.zero != ZeroPoints_offsets;
   const uint8_t *at = strip.values, *x = a.values + a.at(row, 0) * kBlock;
   const float* factors = a.scales + a.at(row, 0);
-  const int32_t* starts = a.starts + a.at(row, 0);
+  [[maybe_unused]] const int32_t* starts = a.starts + a.at(row, 0);
   const float* sums = a.sums + a.at(row, 0);
   const auto scale_at = [&](int64_t g, int v) { return F::load(strip.scales + (g * V + v) * kLanes); };
   for (int64_t b = 0, g = 0; b < blocks; g++) {
@@ -243,6 +299,9 @@ void by_strip(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t
     for (int v = 0; v < V; v++) scale[v] = whole ? F(1) : scale_at(g, v);
     for (const int64_t end = std::min(blocks, b + span); b < end; b++) {
       Reg sum[R][V];
+#if defined(PTLITE_INT8_MATRIX)
+      by_matrices<R>(at, x, sum);
+#else
 #pragma GCC unroll 16
       for (int i = 0; i < R * V; i++) sum[i / V][i % V] = int8::broadcast(starts[i / V]);
 #pragma GCC unroll 8
@@ -257,6 +316,8 @@ void by_strip(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t
           for (int v = 0; v < V; v++) sum[r][v] = int8::dot_bytes(sum[r][v], column[v], part);
         }
       }
+      starts += kTileRows;
+#endif
       at += Strip::kBlockBytes;
 #pragma GCC unroll 8
       for (int r = 0; r < R; r++) {
@@ -274,7 +335,6 @@ void by_strip(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t
       }
       x += kTileRows * kBlock;
       factors += kTileRows;
-      starts += kTileRows;
       sums += kTileRows;
     }
   }

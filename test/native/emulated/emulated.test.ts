@@ -23,18 +23,23 @@ interface Row {
   readonly flags: readonly string[]
 }
 
-const ladder = new Map<string, Row>(
-  readFileSync(join(ROOT, 'kernels/arch/x86/isa/ladder.txt'), 'utf8')
-    .split('\n')
-    .filter((line) => /^[A-Z]/.test(line))
-    .map((line) => line.split('|').map((cell) => cell.trim()))
-    .map((cells) => [cells[0]!, { upon: cells[1]!, flags: cells.at(-1)!.split(/\s+/) }]),
-)
+type Ladder = ReadonlyMap<string, Row>
+
+const rowsOf = (processor: string): Ladder =>
+  new Map(
+    readFileSync(join(ROOT, 'kernels/arch', processor, 'isa/ladder.txt'), 'utf8')
+      .split('\n')
+      .filter((line) => /^[A-Z]/.test(line))
+      .map((line) => line.split('|').map((cell) => cell.trim()))
+      .map((cells) => [cells[0]!, { upon: cells[1]!, flags: cells.at(-1)!.split(/\s+/) }]),
+  )
+
+const ladder = rowsOf('x86')
 
 /** The levels that `level` contains, itself first. */
-function chain(level: string): string[] {
-  const row = ladder.get(level)
-  return row === undefined ? [] : [level, ...chain(row.upon)]
+function chain(level: string, of: Ladder = ladder): string[] {
+  const row = of.get(level)
+  return row === undefined ? [] : [level, ...chain(row.upon, of)]
 }
 
 /** Levels whose instructions are not emulated. */
@@ -71,9 +76,17 @@ t.teardown(() => {
   rmSync(folder, { recursive: true })
 })
 
-async function compileAndRun(t: Test, source: string, target: Target, program: string): Promise<void> {
-  await promisify(execFile)(compiler, compilerArguments(source, target, program))
-  const { status, stdout, stderr } = spawnSync(program, { encoding: 'utf8' })
+async function compileAndRun(
+  t: Test,
+  source: string,
+  target: Target,
+  program: string,
+  by = compiler,
+  runner: readonly string[] = [],
+): Promise<void> {
+  await promisify(execFile)(by, compilerArguments(source, target, program))
+  const [command, ...args] = [...runner, program] as [string, ...string[]]
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
   t.equal(status, 0, `${stdout}${stderr}`)
   t.match(stdout, /^[1-9]\d* cases, 0 wrong elements$/m)
 }
@@ -97,5 +110,26 @@ for (const source of ['int8.cpp', 'int8_depthwise.cpp', 'bfloat16.cpp', 'packed.
     await promisify(execFile)('cmake', ['-DPTLITE_ARCH=generic', '-P', join(ROOT, 'kernels/arch/Levels.cmake')], { cwd })
     const target = { processor: 'generic', levels: ['DEFAULT'], flags: [], generated: join(cwd, 'generated') }
     await compileAndRun(t, source, target, join(folder, `${source}-generic`))
+  })
+}
+
+const armCompiler = 'aarch64-linux-gnu-g++'
+const noArm = [armCompiler, 'qemu-aarch64-static'].find((tool) => spawnSync(tool, ['--version']).status !== 0)
+
+for (const level of ['DOTPROD', 'I8MM', 'BF16']) {
+  t.test(`packed.cpp at ${level} of Arm`, { skip: noArm === undefined ? false : `not run: there is no ${noArm}` }, async (t) => {
+    const cwd = t.testdir({})
+    await promisify(execFile)(
+      'cmake',
+      ['-DPTLITE_ARCH=arm', '-DCMAKE_CXX_COMPILER_VERSION=12.2.0', '-P', join(ROOT, 'kernels/arch/Levels.cmake')],
+      {
+        cwd,
+      },
+    )
+    const arm = rowsOf('arm')
+    const levels = chain(level, arm)
+    const flags = [...levels].reverse().flatMap((name) => arm.get(name)!.flags)
+    const target = { processor: 'arm', levels, flags: [...flags, '-static'], generated: join(cwd, 'generated') }
+    await compileAndRun(t, 'packed.cpp', target, join(folder, `packed-${level}`), armCompiler, ['qemu-aarch64-static', '-cpu', 'max'])
   })
 }

@@ -1,7 +1,10 @@
 // Products of many rows with packed weights at one level, emulated, against sums in double of the numbers as they are rounded.
 #include <math.h>
+#include <string.h>
 
+#if defined(__x86_64__)
 #include "instructions.h"
+#endif
 #include "harness.h"
 
 // Sources are called directly, not through the stubs.
@@ -30,7 +33,20 @@ void check(float got, double sum, double bound, const char* what, int64_t at) {
   if (wrong++ < 5) printf("%s at %ld: %g, expected %g\n", what, at, got, sum);
 }
 
-uint16_t random_bfloat16() { return emulated::to_bfloat16(static_cast<float>(random_between(-1000, 1000)) / 256); }
+float number_of_bits(uint16_t x) {
+  const uint32_t bits = uint32_t{x} << 16;
+  float f;
+  memcpy(&f, &bits, 4);
+  return f;
+}
+
+uint16_t nearest_bfloat16(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, 4);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+uint16_t random_bfloat16() { return nearest_bfloat16(static_cast<float>(random_between(-1000, 1000)) / 256); }
 
 // The numbers of a random weight, and the same packed.
 struct Weight {
@@ -49,7 +65,7 @@ struct Weight {
     w.data = data.data();
     for (int64_t p = 0; p < w.panels() && !w.floats(); p++) {
       for (int64_t g = 0; g < w.groups(); g++) {
-        for (int r = 0; r < kPanel; r++) w.scales(p, g)[r] = emulated::to_bfloat16(static_cast<float>(random_between(1, 255)) / 4096);
+        for (int r = 0; r < kPanel; r++) w.scales(p, g)[r] = nearest_bfloat16(static_cast<float>(random_between(1, 255)) / 4096);
       }
     }
     for (int64_t r = 0; r < n; r++) {
@@ -59,8 +75,8 @@ struct Weight {
 
   static double put(const PackedWeight& w, int64_t panel, int64_t b, int r, int i) {
     uint8_t* at = w.block(panel, b);
-    if (w.format == WeightFormat_bfloat16) return emulated::from_bfloat16(reinterpret_cast<uint16_t*>(at)[i * kPanel + r] = random_bfloat16());
-    const double scale = emulated::from_bfloat16(w.scales(panel, b / w.span())[r]);
+    if (w.format == WeightFormat_bfloat16) return number_of_bits(reinterpret_cast<uint16_t*>(at)[i * kPanel + r] = random_bfloat16());
+    const double scale = number_of_bits(w.scales(panel, b / w.span())[r]);
     if (w.format == WeightFormat_int8) {
       const int32_t q = random_between(-127, 127);
       at[int8_place(i, r)] = static_cast<uint8_t>(q);
@@ -83,7 +99,7 @@ std::vector<double> rounded(const std::vector<float>& x, int64_t k, bool bytes) 
       for (int64_t i = b; i < end; i++) most = std::max(most, fabsf(x[row + i]));
       for (int64_t i = b; i < end; i++) {
         const float v = x[row + i];
-        out[row + i] = !bytes ? emulated::from_bfloat16(emulated::to_bfloat16(v)) : most == 0 ? 0 : nearbyintf(v * (127 / most)) * (most / 127.0);
+        out[row + i] = !bytes ? number_of_bits(nearest_bfloat16(v)) : most == 0 ? 0 : nearbyintf(v * (127 / most)) * (most / 127.0);
       }
     }
   }

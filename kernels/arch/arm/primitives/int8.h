@@ -1,5 +1,5 @@
 // Registers of 8-bit, 16-bit and 32-bit integers for quantized products, and the dot products of bytes that a level of 64-bit Arm has:
-//   I8MM       usmmla: two rows by two columns, eight steps at a time; usdot where a lane is a channel
+//   I8MM       usmmla, smmla: two rows by two columns, eight steps at a time; usdot where a lane is a channel
 //   DOTPROD    sdot, on activations that are shifted into signed bytes
 //   DEFAULT    smull and smull2 on operands widened to int16
 #pragma once
@@ -104,6 +104,16 @@ PTLITE_INLINE Reg dot_bytes(Reg sum, Reg a, Reg w) {
 // sums[2][2], plus the products of rows[2][8] and columns[2][8]
 PTLITE_INLINE Reg multiply_matrices(Reg sums, Reg rows, Reg columns) {
   return vusmmlaq_s32(sums, vreinterpretq_u8_s32(rows), vreinterpretq_s8_s32(columns));
+}
+// The same for rows of signed bytes.
+PTLITE_INLINE Reg multiply_signed_matrices(Reg sums, Reg rows, Reg columns) {
+  return vmmlaq_s32(sums, vreinterpretq_s8_s32(rows), vreinterpretq_s8_s32(columns));
+}
+// Lanes of a and b in turn, of their lower and their upper halves.
+PTLITE_INLINE Reg low_lanes(Reg a, Reg b) { return vzip1q_s32(a, b); }
+PTLITE_INLINE Reg high_lanes(Reg a, Reg b) { return vzip2q_s32(a, b); }
+PTLITE_INLINE Reg subtract_bytes(Reg a, Reg b) {
+  return vreinterpretq_s32_s8(vsubq_s8(vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b)));
 }
 // Eight bytes of each of two rows.
 PTLITE_INLINE Reg load_rows(const uint8_t* a, const uint8_t* b) { return vreinterpretq_s32_u8(vcombine_u8(vld1_u8(a), vld1_u8(b))); }

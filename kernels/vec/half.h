@@ -28,7 +28,10 @@ namespace detail {
 PTLITE_INLINE HalfBits load_halves(const void* p, int64_t count) { return portable::load_first<HalfBits, 2>(p, count); }
 PTLITE_INLINE void store_halves(void* p, HalfBits bits, int64_t count) { portable::store_first<HalfBits, 2>(p, bits, count); }
 
-// A vector of float32 to bfloat16.
+// A vector of bfloat16 to float32 and back.
+PTLITE_INLINE Vec<float> widen_bfloat16(HalfBits bits) {
+  return bit_cast<float>(Vec<int32_t>(__builtin_convertvector(bits, Vec<int32_t>::Raw)) << 16);
+}
 PTLITE_INLINE HalfBits narrow_bfloat16(Vec<float> a) {
   const Vec<int32_t> bits = bit_cast<int32_t>(a);
   const Vec<int32_t> odd = (bits >> 16) & Vec<int32_t>(1);
@@ -56,9 +59,7 @@ PTLITE_INLINE HalfBits load_halves(const void* p) {
 }
 PTLITE_INLINE void store_halves(void* p, HalfBits bits) { memcpy(p, &bits, sizeof(bits)); }
 
-PTLITE_INLINE Vec<float> widen(HalfBits bits, bfloat16) {
-  return bit_cast<float>(Vec<int32_t>(__builtin_convertvector(bits, Vec<int32_t>::Raw)) << 16);
-}
+PTLITE_INLINE Vec<float> widen(HalfBits bits, bfloat16) { return arch::widen_bfloat16(bits); }
 PTLITE_INLINE Vec<float> widen(HalfBits bits, float16) { return arch::widen_float16(bits); }
 PTLITE_INLINE HalfBits narrow(Vec<float> a, bfloat16) { return arch::narrow_bfloat16(a); }
 PTLITE_INLINE HalfBits narrow(Vec<float> a, float16) { return arch::narrow_float16(a); }

@@ -1,4 +1,4 @@
-// Numbers of packed weights as floats: a block, or columns as gemm_core.h wants them.
+// Numbers of packed weights as floats, in columns as gemm_core.h wants them.
 #pragma once
 
 #include <algorithm>
@@ -55,39 +55,32 @@ inline void unpack_vector(const PackedWeight& w, int64_t panel, int64_t b, int v
   }
 }
 
-// A block as [32][16].
-inline void unpack_block(const PackedWeight& w, int64_t panel, int64_t b, float* out) {
-  for (int v = 0; v < kVectors; v++) unpack_vector(w, panel, b, v, out + v * kLanes, kPanel);
-}
-
-// Columns of products, of a part of their depth at a time, laid out as gemm::pack_b lays them out.
+// Tiles of columns of products, of a part of their depth at a time, laid out as gemm::pack_b lays them out.
 class Columns {
  public:
+  static constexpr int64_t kTile = gemm::kCols<float>;
+  // Floats of a tile, and of what blocks have beyond the depth. It stays in the first-level cache beside a tile's rows.
+  static constexpr int64_t kMostBlocks = std::min<int64_t>(gemm::kDepth, (24 << 10) / (4 * kTile)) / kBlock;
+  static constexpr int64_t kFloats = kMostBlocks * kBlock * kTile;
+
+  // Numbers of a part.
   const int64_t depth;
 
   explicit Columns(const PackedWeight& w) : depth(part_of(w.blocks()) * kBlock), w_(w) {}
 
-  // Floats that `tiles` tiles of columns take. What blocks have beyond the depth lies where the next tile comes, or behind the last.
-  static int64_t size(int64_t tiles) { return (tiles * kMostBlocks + 1) * kBlock * kTile; }
-
   // `count` columns from the first one of a tile on, numbers [from, from + length) of each, from the first one of a block on.
   void unpack(int64_t column, int64_t count, int64_t from, int64_t length, float* out) const {
-    for (const int64_t end = column + count; column < end; column += kTile) {
-      const int64_t width = gemm::round_up(std::min(kTile, end - column), kLanes);
-      for (int64_t i = 0; i < length; i += kBlock) {
-        for (int64_t v = 0; v < width; v += kLanes) {
-          const int64_t at = column + v;
-          unpack_vector(w_, at / kPanel, (from + i) / kBlock, static_cast<int>(at % kPanel / kLanes), out + i * width + v, width);
-        }
+    const int64_t width = gemm::round_up(count, kLanes);
+    for (int64_t i = 0; i < length; i += kBlock, out += kBlock * width) {
+      const int64_t b = (from + i) / kBlock;
+      for (int64_t v = 0; v < width; v += kLanes) {
+        const int64_t at = column + v;
+        unpack_vector(w_, at / kPanel, b, static_cast<int>(at % kPanel / kLanes), out + v, width);
       }
-      out += length * width;
     }
   }
 
  private:
-  static constexpr int64_t kTile = gemm::kCols<float>;
-  static constexpr int64_t kMostBlocks = gemm::kDepth / kBlock;
-
   // Equal parts of the depth.
   static int64_t part_of(int64_t blocks) {
     const int64_t parts = (blocks + kMostBlocks - 1) / kMostBlocks;

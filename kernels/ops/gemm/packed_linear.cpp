@@ -37,31 +37,17 @@ constexpr int64_t kRowsAtOnce = 512;
 // Bytes of results that steps are applied to at a time.
 constexpr int64_t kStepsBytes = 128 << 10;
 
-// Columns of floats: of a panel whose numbers are at hand, and of one whose numbers are read as they lie.
-struct AtHand {
-  const float* values;
-  PTLITE_INLINE const float* block(int64_t b) const { return values + b * kBlock * kPanel; }
-};
-template <class Half>
-struct AsTheyLie {
-  const PackedWeight* w;
-  int64_t panel;
-  PTLITE_INLINE const Half* block(int64_t b) const { return reinterpret_cast<const Half*>(w->block(panel, b)); }
-};
-
-// R rows by a panel. Few rows have several sets of sums, so that additions do not wait for each other.
-template <int R, class Columns>
-void by_floats(const PackedWeight& w, const float* from, int64_t m0, int64_t panel, const Columns& columns, const Finish& finish) {
-  constexpr int kSets = R == 1 ? 4 : R == 2 ? 2 : 1;
+// R rows by a panel of 16-bit floats, read as they lie. Few rows have several sets of sums, so that additions do not wait for each other.
+template <class Half, int R>
+void by_halves(const PackedWeight& w, const float* from, int64_t m0, int64_t panel, const Finish& finish) {
+  constexpr int kSets = R == 1 ? 4 : R == 2 || (R == 4 && kVectors == 1) ? 2 : 1;
   F part[kSets][R][kVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kSets * R * kVectors; i++) part[i / (R * kVectors)][i / kVectors % R][i % kVectors] = F::zero();
   const float* x = from + m0 * w.k;
   for (int64_t b = 0; b < w.blocks(); b++, x += kBlock) {
-    const auto* at = columns.block(b);
-    if constexpr (sizeof(*at) == 2) {
-      for (int64_t line = 0; line < kBlock * kPanel; line += 32) __builtin_prefetch(at + kAhead / 2 + line);
-    }
+    const auto* at = reinterpret_cast<const Half*>(w.block(panel, b));
+    for (int64_t line = 0; line < kBlock * kPanel; line += 32) __builtin_prefetch(at + kAhead / 2 + line);
     const int64_t count = std::min<int64_t>(kBlock, w.k - b * kBlock);
     const auto add = [&](int64_t i, F(&sums)[R][kVectors]) __attribute__((always_inline)) {
       F column[kVectors];
@@ -163,14 +149,20 @@ void rows_by_integers(const PackedWeight& w, const float* x, int64_t panel, cons
   for (; r < finish.f.m; r++) by_integers<W, 1>(w, x, r, panel, finish);
 }
 
-template <class Columns>
-void rows_by_floats(const PackedWeight& w, const float* x, int64_t panel, const Columns& columns, const Finish& finish) {
+template <class Half>
+void rows_by_halves(const PackedWeight& w, const float* x, int64_t panel, const Finish& finish) {
   int64_t r = 0;
-  for (; r + kRows <= finish.f.m; r += kRows) by_floats<kRows>(w, x, r, panel, columns, finish);
-  if constexpr (kRows > 2) {
-    for (; r + 2 <= finish.f.m; r += 2) by_floats<2>(w, x, r, panel, columns, finish);
+  for (; r + kRows <= finish.f.m; r += kRows) by_halves<Half, kRows>(w, x, r, panel, finish);
+  if constexpr (kRows > 4) {
+    if (r + 4 <= finish.f.m) {
+      by_halves<Half, 4>(w, x, r, panel, finish);
+      r += 4;
+    }
   }
-  for (; r < finish.f.m; r++) by_floats<1>(w, x, r, panel, columns, finish);
+  if constexpr (kRows > 2) {
+    for (; r + 2 <= finish.f.m; r += 2) by_halves<Half, 2>(w, x, r, panel, finish);
+  }
+  for (; r < finish.f.m; r++) by_halves<Half, 1>(w, x, r, panel, finish);
 }
 
 // Products of rows that `product` rounds, into `row_bytes` of each: of panels, two by two.
@@ -212,16 +204,16 @@ void round_to_bfloat16(const float* from, int64_t count, float* to) {
   }
 }
 
-// Many rows: they are packed, and a part of the weight that the second-level cache keeps is unpacked for all of them and multiplied as a float32 weight is. Threads share
+// Many rows: they are packed, and a part of the weight that the first-level cache keeps is unpacked for all of them and multiplied as a float32 weight is. Threads share
 // columns, and rows, too, where there are few columns.
 bool product_of_many(const Frame& f, const PostOps* post) {
-  constexpr int64_t kColumns = gemm::kCols<float>, kTileRows = gemm::kRows, kWide = gemm::kWidth<float> / kColumns;
+  constexpr int64_t kTileRows = gemm::kRows;
   const PackedWeight w(f, f.weight);
   const int64_t k = f.k, n = f.n, most = std::min<int64_t>(f.m, kRowsAtOnce);
   auto* packed = static_cast<float*>(ptlite_scratch(static_cast<size_t>(gemm::packed_a_size<float>(most, k)) * 4));
   if (packed == nullptr) return false;
   const Columns columns(w);
-  const int64_t tiles = (n + kColumns - 1) / kColumns;
+  const int64_t tiles = (n + Columns::kTile - 1) / Columns::kTile;
   gemm::Epilogue<float> e;
   e.source = reinterpret_cast<const float*>(f.bias);
   e.source_col = 1;
@@ -229,7 +221,6 @@ bool product_of_many(const Frame& f, const PostOps* post) {
   e.hi = static_cast<float>(f.hi);
   e.clamped = f.clamped != 0;
   e.post = post;
-  std::atomic<bool> done{true};
   for (int64_t m0 = 0; m0 < f.m; m0 += kRowsAtOnce) {
     const int64_t m = std::min(kRowsAtOnce, f.m - m0), strips = (m + kTileRows - 1) / kTileRows;
     parallel_for(strips, grain_for(kTileRows * k), [&](int64_t begin, int64_t end) {
@@ -240,16 +231,11 @@ bool product_of_many(const Frame& f, const PostOps* post) {
     });
     const int64_t wanted = 2 * thread_limit(), shares = tiles >= wanted ? 1 : std::min(strips, (wanted + tiles - 1) / tiles);
     const int64_t height = (strips + shares - 1) / shares * kTileRows;
-    parallel_for(shares * tiles, grain_for(height * k * kColumns), [&](int64_t begin, int64_t end) {
-      auto* values = static_cast<float*>(range_scratch(static_cast<size_t>(Columns::size(std::min(kWide, end - begin))) * 4));
-      if (values == nullptr) {
-        done = false;
-        return;
-      }
-      while (begin < end) {
-        const int64_t row = begin / tiles * height, tile = begin % tiles, count = std::min({kWide, end - begin, tiles - tile});
-        const int64_t column = tile * kColumns, width = std::min(count * kColumns, n - column), rows = std::min(height, m - row);
-        begin += count;
+    parallel_for(shares * tiles, grain_for(height * k * Columns::kTile), [&](int64_t begin, int64_t end) {
+      alignas(64) float values[Columns::kFloats];
+      for (int64_t i = begin; i < end; i++) {
+        const int64_t row = i / tiles * height, column = i % tiles * Columns::kTile;
+        const int64_t rows = std::min(height, m - row), width = std::min(Columns::kTile, n - column);
         if (rows <= 0) continue;
         for (int64_t from = 0; from < k; from += columns.depth) {
           const int64_t depth = std::min(columns.depth, k - from);
@@ -260,7 +246,7 @@ bool product_of_many(const Frame& f, const PostOps* post) {
       }
     });
   }
-  return done;
+  return true;
 }
 
 bool product_of_few(const Frame& f, const PostOps* post) {
@@ -274,26 +260,13 @@ bool product_of_few(const Frame& f, const PostOps* post) {
     round_to_bfloat16(x, count, rounded);
     x = rounded;
   }
-  std::atomic<bool> done{true};
-  parallel_for(w.panels(), grain_for(int64_t{f.m} * f.k * kPanel), [&](int64_t begin, int64_t end) {
-    float* values = nullptr;
-    // what is read more than once
-    if (f.m > 2 && w.floats()) {
-      values = static_cast<float*>(range_scratch(static_cast<size_t>(w.blocks() * kBlock * kPanel) * 4));
-      if (values == nullptr) {
-        done = false;
-        return;
-      }
-    }
+  parallel_for(w.panels(), grain_for(int64_t{f.m} * f.k * kPanel / 2), [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; p++) {
       poll();
-      if (values != nullptr) {
-        for (int64_t b = 0; b < w.blocks(); b++) unpack_block(w, p, b, values + b * kBlock * kPanel);
-        rows_by_floats(w, x, p, AtHand{values}, finish);
-      } else if (w.format == WeightFormat_bfloat16) {
-        rows_by_floats(w, x, p, AsTheyLie<bfloat16>{&w, p}, finish);
+      if (w.format == WeightFormat_bfloat16) {
+        rows_by_halves<bfloat16>(w, x, p, finish);
       } else if (w.format == WeightFormat_float16) {
-        rows_by_floats(w, x, p, AsTheyLie<float16>{&w, p}, finish);
+        rows_by_halves<float16>(w, x, p, finish);
       } else if (w.format == WeightFormat_int8) {
         rows_by_integers<Bytes4>(w, x, p, finish);
       } else {
@@ -305,12 +278,14 @@ bool product_of_few(const Frame& f, const PostOps* post) {
       post->apply(f.m, std::min<int64_t>(f.n, end * kPanel) - column, reinterpret_cast<float*>(f.out) + column, f.n, 0, 0, column);
     }
   });
-  return done;
+  return true;
 }
 
 bool multiply(const Frame& f, const PostOps* post) {
-  const int64_t blocks = PackedWeight(f, f.weight).blocks();
-  const bool many = f.m > kRows && blocks > 0;
+  const PackedWeight w(f, f.weight);
+  const int64_t blocks = w.blocks();
+  // floats that lie as they are multiplied are read twice at less than unpacking takes
+  const bool many = f.m > (w.floats() && kRows > 2 ? 2 * kRows : kRows) && blocks > 0;
   if (f.bytes != 0 && f.format != WeightFormat_bfloat16) {
     // a scale and two sums for each block of at most int16
     return product_of_rounded(f, post, blocks * (kBlock * 2 + 12), packed_bytes);

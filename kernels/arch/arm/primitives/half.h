@@ -15,6 +15,9 @@ using detail::load_halves;
 using detail::store_halves;
 
 // A vector of float16 to float32 and back.
+PTLITE_INLINE Vec<float> widen_bfloat16(HalfBits bits) {
+  return bit_cast<float>(Vec<int32_t>((Vec<int32_t>::Raw)vshll_n_u16((uint16x4_t)bits, 16)));
+}
 PTLITE_INLINE Vec<float> widen_float16(HalfBits bits) { return Vec<float>((Vec<float>::Raw)vcvt_f32_f16((float16x4_t)bits)); }
 PTLITE_INLINE HalfBits narrow_float16(Vec<float> a) { return (HalfBits)vcvt_f16_f32((float32x4_t)a.v); }
 

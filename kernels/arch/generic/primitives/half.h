@@ -11,6 +11,7 @@ PTLITE_INLINE uint16_t float_to_float16(float x) { return float_to_float16_bits(
 
 using detail::load_halves;
 using detail::narrow_bfloat16;
+using detail::widen_bfloat16;
 using detail::store_halves;
 
 // A vector of float16 to float32 and back: as support/float16_bits.h has it of one number.

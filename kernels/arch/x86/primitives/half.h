@@ -23,6 +23,11 @@ PTLITE_INLINE void store_halves(void* p, HalfBits bits, int64_t count) {
   _mm256_mask_storeu_epi16(p, static_cast<__mmask16>((1u << count) - 1), (__m256i)bits);
 }
 
+// A vector of bfloat16 to float32.
+PTLITE_INLINE Vec<float> widen_bfloat16(HalfBits bits) {
+  return bit_cast<float>(Vec<int32_t>((Vec<int32_t>::Raw)_mm512_cvtepu16_epi32((__m256i)bits)) << 16);
+}
+
 // A vector of float16 to float32 and back.
 PTLITE_INLINE Vec<float> widen_float16(HalfBits bits) { return Vec<float>((Vec<float>::Raw)_mm512_cvtph_ps((__m256i)bits)); }
 PTLITE_INLINE HalfBits narrow_float16(Vec<float> a) {
@@ -33,6 +38,10 @@ PTLITE_INLINE HalfBits narrow_float16(Vec<float> a) {
 
 using detail::load_halves;
 using detail::store_halves;
+
+PTLITE_INLINE Vec<float> widen_bfloat16(HalfBits bits) {
+  return bit_cast<float>(Vec<int32_t>((Vec<int32_t>::Raw)_mm256_cvtepu16_epi32((__m128i)bits)) << 16);
+}
 
 PTLITE_INLINE Vec<float> widen_float16(HalfBits bits) { return Vec<float>((Vec<float>::Raw)_mm256_cvtph_ps((__m128i)bits)); }
 PTLITE_INLINE HalfBits narrow_float16(Vec<float> a) {

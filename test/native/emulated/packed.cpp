@@ -53,39 +53,53 @@ struct Weight {
   std::vector<double> numbers;
   std::vector<uint8_t> data;
 
-  Weight(int32_t format, int64_t n, int64_t k, int64_t group) : numbers(n * k) {
-    packed_linear_frame f = {};
-    f.format = format;
-    f.n = static_cast<int32_t>(n);
-    f.k = static_cast<int32_t>(k);
-    f.group = static_cast<int32_t>(group);
+  explicit Weight(const packed_linear_frame& f) : numbers(int64_t{f.n} * f.k) {
     PackedWeight w(f, 0);
-    data.resize(w.panels() * w.blocks() * w.block_bytes() + (w.floats() ? 0 : w.panels() * w.groups() * kPanel * 2) + 64);
-    if (format == WeightFormat_int4) memset(data.data(), 0x88, data.size());
+    const int64_t scales = w.floats() ? 0 : w.panels() * w.groups() * kPanel;
+    data.resize(w.panels() * w.blocks() * w.block_bytes() + scales * 8 + 64);
+    if (f.format == WeightFormat_int4) memset(data.data(), 0x88, data.size());
     w.data = data.data();
     for (int64_t p = 0; p < w.panels() && !w.floats(); p++) {
       for (int64_t g = 0; g < w.groups(); g++) {
-        for (int r = 0; r < kPanel; r++) w.scales(p, g)[r] = nearest_bfloat16(static_cast<float>(random_between(1, 255)) / 4096);
+        for (int r = 0; r < kPanel; r++) {
+          put_float(w, w.scales(p, g), r, static_cast<float>(random_between(1, 255)) / 4096);
+          if (w.zero == ZeroPoints_integers) w.zeros(p, g)[r] = static_cast<uint8_t>(random_between(-8, 7));
+          else if (w.zero == ZeroPoints_offsets) put_float(w, w.zeros(p, g), r, static_cast<float>(random_between(-255, 255)) / 1024);
+        }
       }
     }
-    for (int64_t r = 0; r < n; r++) {
-      for (int64_t i = 0; i < k; i++) numbers[r * k + i] = put(w, r / kPanel, i / kBlock, static_cast<int>(r % kPanel), static_cast<int>(i % kBlock));
+    for (int64_t r = 0; r < w.n; r++) {
+      for (int64_t i = 0; i < w.k; i++) numbers[r * w.k + i] = put(w, r / kPanel, i / kBlock, static_cast<int>(r % kPanel), static_cast<int>(i % kBlock));
     }
+  }
+
+  // Scales and offsets are bfloat16 or float32 here.
+  static void put_float(const PackedWeight& w, uint8_t* at, int r, float x) {
+    if (w.scale == ScaleFormat_float32) reinterpret_cast<float*>(at)[r] = x;
+    else reinterpret_cast<uint16_t*>(at)[r] = nearest_bfloat16(x);
+  }
+  static double float_at(const PackedWeight& w, const uint8_t* at, int r) {
+    return w.scale == ScaleFormat_float32 ? reinterpret_cast<const float*>(at)[r] : number_of_bits(reinterpret_cast<const uint16_t*>(at)[r]);
+  }
+
+  static double number(const PackedWeight& w, int64_t panel, int64_t group, int r, int32_t q) {
+    const double scale = float_at(w, w.scales(panel, group), r);
+    if (w.zero == ZeroPoints_integers) return (q - static_cast<int8_t>(w.zeros(panel, group)[r])) * scale;
+    return q * scale + (w.zero == ZeroPoints_offsets ? float_at(w, w.zeros(panel, group), r) : 0);
   }
 
   static double put(const PackedWeight& w, int64_t panel, int64_t b, int r, int i) {
     uint8_t* at = w.block(panel, b);
     if (w.format == WeightFormat_bfloat16) return number_of_bits(reinterpret_cast<uint16_t*>(at)[i * kPanel + r] = random_bfloat16());
-    const double scale = number_of_bits(w.scales(panel, b / w.span())[r]);
     if (w.format == WeightFormat_int8) {
       const int32_t q = random_between(-127, 127);
       at[int8_place(i, r)] = static_cast<uint8_t>(q);
-      return q * scale;
+      return number(w, panel, b / w.span(), r, q);
     }
     const int32_t q = random_between(-8, 7);
     uint8_t& byte = at[int4_place(i, r)];
     byte = static_cast<uint8_t>(int4_is_high(i) ? (byte & 15) | (q + 8) << 4 : (byte & 0xf0) | (q + 8));
-    return q * scale;
+    return number(w, panel, b / w.span(), r, q);
   }
 };
 
@@ -111,13 +125,14 @@ void one(int i, int32_t format, const char* what, const Product& run) {
   const int sizes[] = {1, 2, 15, 16, 17, 33, 48, 65, 100};
   const int64_t m = random_between(1, 3) == 1 ? random_between(1, 15) : random_between(16, 70), n = sizes[random_between(0, 8)], k = sizes[random_between(3, 8)] + 20;
   const int64_t group = format == WeightFormat_bfloat16 || i % 2 == 0 ? 0 : 32 << i % 3;
-  Weight weight(format, n, k, group);
   std::vector<float> x(m * k), bias(n), out(m * n, 1e9f);
   for (auto* v : {&x, &bias}) {
     for (auto& e : *v) e = static_cast<float>(random_between(-30000, 30000)) / 4096;
   }
   packed_linear_frame f = {};
   f.format = format;
+  f.scale = i % 2 == 0 ? ScaleFormat_bfloat16 : ScaleFormat_float32;
+  f.zero = format == WeightFormat_bfloat16 ? ZeroPoints_none : i / 2 % 3;
   f.m = static_cast<int32_t>(m);
   f.n = static_cast<int32_t>(n);
   f.k = static_cast<int32_t>(k);
@@ -126,12 +141,13 @@ void one(int i, int32_t format, const char* what, const Product& run) {
   f.clamped = i % 4 == 1;
   f.lo = -2;
   f.hi = 3;
+  const Weight weight(f);
   f.x = address(x);
   f.weight = address(weight.data);
   f.bias = i % 3 == 0 ? 0 : address(bias);
   f.out = address(out);
   const PackedWeight w(f, f.weight);
-  auto* memory = static_cast<uint8_t*>(ptlite::ptlite_scratch(static_cast<size_t>((m + kMostTileRows) * w.blocks() * (kBlock * 2 + 8) + 64)));
+  auto* memory = static_cast<uint8_t*>(ptlite::ptlite_scratch(static_cast<size_t>((m + kMostTileRows) * w.blocks() * (kBlock * 2 + 12) + 64)));
   const auto part = [&](int64_t begin, int64_t end, bool multiply) {
     const RowsTask task{&f, memory, 0, m, begin, end, multiply};
     if (!run(&task)) wrong++;
@@ -148,7 +164,7 @@ void one(int i, int32_t format, const char* what, const Product& run) {
       for (int64_t p = 0; p < k; p++) {
         const double e = rows[r * k + p] * weight.numbers[c * k + p];
         sum += e;
-        magnitude += fabs(e);
+        magnitude += f.zero == ZeroPoints_none ? fabs(e) : 16 * fabs(e) + 1;
       }
       if (f.clamped != 0) sum = fmin(fmax(sum, f.lo), f.hi);
       check(out[r * n + c], sum, static_cast<double>(k + 8) * 0x1p-23 * magnitude, what, r * n + c);

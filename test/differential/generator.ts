@@ -1,6 +1,7 @@
 import type { Dice } from './dice.js'
 import { diceOf } from './dice.js'
 import { FAMILIES, STATE } from './families.js'
+import { LAYERS, layersProgram } from './layers.js'
 import type { Family, StatementKind } from './family.js'
 import type {
   Action,
@@ -57,9 +58,13 @@ interface Known {
   readonly methods: readonly Method[]
 }
 
+/** All that `generate` makes programs of. */
+export const FAMILY_NAMES: readonly string[] = [...Object.keys(FAMILIES), LAYERS]
+
 export function generate(family: string, seed: number): Program {
+  if (family === LAYERS) return layersProgram(seed)
   const found = FAMILIES[family]
-  if (found === undefined) throw new Error(`there is no family ${family}; there are ${Object.keys(FAMILIES).join(', ')}`)
+  if (found === undefined) throw new Error(`there is no family ${family}; there are ${FAMILY_NAMES.join(', ')}`)
   return new Generator(found, diceOf(seed, family)).program(family, seed)
 }
 

@@ -2,7 +2,7 @@ import { writeProgram } from './archive.js'
 import { difference, largestIn } from './compare.js'
 import { convert } from './convert.js'
 import { type Files, type Mode, MODES, TRUTH } from './modes.js'
-import type { Failure, Outcome } from './outcomes.js'
+import type { Failure, Outcome, Outcomes } from './outcomes.js'
 import type { Program } from './program.js'
 
 export interface Fault {
@@ -34,10 +34,19 @@ export async function judge(
   if (truth === null || 'failure' in truth)
     return { fault: faultOf(truths, truth ?? { call: -1, failure: 'nothing' }), errors: 0, outcomes: [] }
   const errors = truth.filter(({ error }) => error !== null).length
+  const references = new Map<Mode, Outcomes | null>([[truths, truth]])
   for (const mode of modes) {
+    if (mode.family !== undefined && mode.family !== program.family) continue
     onMode(mode.name)
-    const found = await mode.outcomes(program, files)
-    const fault = found === null ? null : 'failure' in found ? faultOf(mode, found) : compare(found, truth, mode)
+    const reference = mode.reference ?? truths
+    if (!references.has(reference)) references.set(reference, await reference.outcomes(program, files))
+    const wanted = references.get(reference)!
+    if (wanted === null || 'failure' in wanted)
+      return { fault: faultOf(reference, wanted ?? { call: -1, failure: 'nothing' }), errors, outcomes: truth }
+    const found = references.get(mode) ?? (await mode.outcomes(program, files))
+    references.set(mode, found)
+    const fault =
+      found === null ? null : 'failure' in found ? faultOf(mode, found) : compare(found, wanted, mode, mode.tolerance?.(program))
     if (fault !== null) return { fault, errors, outcomes: truth }
   }
   return { fault: null, errors, outcomes: truth }
@@ -47,7 +56,7 @@ function faultOf({ name }: Mode, { call, failure }: Failure): Fault {
   return { mode: name, call, text: failure }
 }
 
-function compare(found: readonly Outcome[], wanted: readonly Outcome[], mode: Mode): Fault | null {
+function compare(found: readonly Outcome[], wanted: readonly Outcome[], mode: Mode, tolerance?: number): Fault | null {
   // attributes may be seen behind the last call alone
   const largest = Math.max(...wanted.flatMap(({ result, args, attributes }) => [result, args, attributes].map(largestIn)))
   for (const [call, want] of wanted.entries()) {
@@ -55,7 +64,7 @@ function compare(found: readonly Outcome[], wanted: readonly Outcome[], mode: Mo
     const text =
       got.error === want.error
         ? (['result', 'args', 'attributes'] as const)
-            .map((part) => difference(got[part], want[part], part, mode.tellsSharing, largest))
+            .map((part) => difference(got[part], want[part], part, mode.tellsSharing, largest, tolerance))
             .find((text) => text !== null)
         : `${got.error ?? 'a result'} for ${want.error ?? 'a result'}`
     if (text !== undefined && text !== null) return { mode: mode.name, call, text }

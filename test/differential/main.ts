@@ -1,6 +1,6 @@
 /** `npm run fuzz -- programs [--minutes N | --count N] [--seed S] [--family F] [--mode M] [--no-shrink] [--log FILE] [--export FILE]` */
 import { parseArgs } from 'node:util'
-import { FAMILIES } from './families.js'
+import { FAMILY_NAMES } from './generator.js'
 import { exportPrograms } from './export.js'
 import { runPrograms } from './run.js'
 
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   allowNegative: true,
 })
 const seed = values.seed === undefined ? Math.floor(Date.now() / 1000) % 2 ** 31 : Number(values.seed)
-const families = values.family === undefined ? Object.keys(FAMILIES) : values.family.split(',')
+const families = values.family === undefined ? FAMILY_NAMES : values.family.split(',')
 if (values.export === undefined) await run()
 else await exportPrograms(families, seed, Number(values.count ?? 100), values.export)
 

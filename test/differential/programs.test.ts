@@ -1,6 +1,6 @@
 import t from 'tap'
 import { notInCi, SEED_OF_DAY, SHARE } from '../support/day.js'
-import { FAMILIES } from './families.js'
+import { FAMILY_NAMES } from './generator.js'
 import { runPrograms } from './run.js'
 
 /** Programs of each family that are the same in every run, and the longest that they may take. */
@@ -14,7 +14,7 @@ async function run(
 ): Promise<{ readonly programs: number; readonly faults: number; readonly text: string }> {
   const texts: string[] = []
   const { programs, faults } = await runPrograms(
-    { families: Object.keys(FAMILIES), seed, count, milliseconds, modes: null, shrinks: true, log: null },
+    { families: FAMILY_NAMES, seed, count, milliseconds, modes: null, shrinks: true, log: null },
     (text) => texts.push(text),
   )
   return { programs, faults, text: texts.join('\n') }

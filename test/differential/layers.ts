@@ -1,0 +1,170 @@
+import { type Dice, diceOf } from './dice.js'
+import type { Action, Attribute, Call, Program, Statement, StorageSpec, TensorSpec } from './program.js'
+import { ANY, INT, tupleOf, X } from './types.js'
+
+/** The family of programs with linear layers and embeddings, whose matrices are large enough to be rounded. */
+export const LAYERS = 'layers'
+
+const WIDTHS = [32, 40, 48, 64, 72]
+const ROWS = [1, 2, 3, 5, 9, 20]
+const TOKENS = 24
+
+/** A program of layers one after the other, by a seed. What it computes does not branch on data, which rounding changes. */
+export function layersProgram(seed: number): Program {
+  return new Layers(diceOf(seed, LAYERS)).program(seed)
+}
+
+class Layers {
+  private readonly attributes: Attribute[] = []
+  private readonly storages: StorageSpec[] = []
+  private names = 0
+
+  constructor(private readonly dice: Dice) {}
+
+  program(seed: number): Program {
+    const { dice } = this
+    const width = dice.pick(WIDTHS)
+    const table = this.attribute([TOKENS, width])
+    const body: Statement[] = [line('v0', dice.chance(0.5) ? `torch.add(x, ${embedded(table)})` : 'x')]
+    const results = ['v0']
+    let [last, size] = ['v0', width]
+    for (let count = dice.between(2, 5); count > 0; count--) {
+      const name = this.name('v')
+      if (size === width && dice.chance(0.2)) {
+        body.push(line(name, `torch.linear(${last}, ${this.matrix(size, size)}, ${this.bias(size)})`), this.repeated(name, size))
+      } else if (dice.chance(0.2)) {
+        const weight = this.matrix(size, size)
+        const then = [line(name, `torch.tanh(torch.linear(${last}, ${weight}, ${this.bias(size)}))`)]
+        body.push({ kind: 'if', condition: 'torch.gt(more, 1)', then, other: [line(name, `torch.relu(torch.matmul(${last}, ${weight}))`)] })
+      } else {
+        const next = dice.pick([size, ...WIDTHS])
+        body.push(line(name, this.finished(this.layer(last, size, next), last, size, next)))
+        size = next
+      }
+      last = name
+      results.push(name)
+    }
+    if (dice.chance(0.3) && size === width) {
+      const scores = this.name('v')
+      body.push(line(scores, `torch.linear(${last}, ${table}, None)`))
+      last = scores
+    }
+    if (dice.chance(0.15)) body.push(line(this.name('v'), `torch.mul_(${dice.pick(this.attributes.map((a) => `self.${a.name}`))}, 0.75)`))
+    const result = `(${last}, ${dice.pick(results)})`
+    return {
+      family: LAYERS,
+      seed,
+      namedTuples: [],
+      classes: [
+        {
+          name: 'M',
+          attributes: this.attributes,
+          methods: [
+            {
+              name: 'forward',
+              parameters: [
+                { name: 'x', type: X },
+                { name: 'tokens', type: ANY },
+                { name: 'more', type: INT },
+              ],
+              returns: tupleOf(X, X),
+              body,
+              result,
+            },
+          ],
+        },
+      ],
+      storages: this.storages,
+      calls: Array.from({ length: 8 }, () => this.call(width)),
+      looks: 'last',
+    }
+  }
+
+  private layer(input: string, size: number, next: number): string {
+    const { dice } = this
+    switch (dice.between(0, 5)) {
+      case 0:
+        return `torch.matmul(${input}, ${this.matrix(size, next)})`
+      case 1:
+        return `torch.matmul(${input}, torch.t(${this.matrix(next, size)}))`
+      case 2:
+        return `torch.addmm(${this.attribute([next])}, ${input}, torch.t(${this.matrix(next, size)}))`
+      case 3:
+        return `torch.squeeze(torch.linear(torch.unsqueeze(${input}, 0), ${this.matrix(next, size)}, ${this.bias(next)}), 0)`
+      default:
+        return `torch.linear(${input}, ${this.matrix(next, size)}, ${this.bias(next)})`
+    }
+  }
+
+  /** What becomes of a layer's result. Factors of channels are none of it: the compiler multiplies weights by them before these are rounded. */
+  private finished(text: string, input: string, size: number, next: number): string {
+    const { dice } = this
+    const step = dice.pick([
+      () => `torch.relu(${text})`,
+      () => `torch.tanh(${text})`,
+      () => `torch.clamp(${text}, -1., 1.)`,
+      () => `torch.sigmoid(${text})`,
+      () => text,
+    ])()
+    return size === next && dice.chance(0.4) ? `torch.add(${step}, ${input})` : step
+  }
+
+  private repeated(name: string, size: number): Statement {
+    const body = [line(name, `torch.tanh(torch.linear(${name}, ${this.matrix(size, size)}, ${this.bias(size)}))`)]
+    return { kind: 'for', head: `_${this.name('i')} in range(more)`, body }
+  }
+
+  /** A new matrix, or one of these sizes that is there. */
+  private matrix(rows: number, columns: number): string {
+    const known = this.attributes.filter(({ value }) => {
+      const { shape } = value as TensorSpec
+      return shape[0] === rows && shape[1] === columns
+    })
+    return known.length > 0 && this.dice.chance(0.3) ? `self.${this.dice.pick(known).name}` : this.attribute([rows, columns])
+  }
+
+  private bias(size: number): string {
+    return this.dice.chance(0.7) ? this.attribute([size]) : 'None'
+  }
+
+  private attribute(shape: readonly number[]): string {
+    const { dice } = this
+    const count = shape.reduce((product, n) => product * n, 1)
+    const data = Array.from({ length: count }, () => dice.between(-127, 127) / 512)
+    const name = this.name('a')
+    const storage = this.storages.push({ dtype: 'float32', data }) - 1
+    const strides = shape.length === 1 ? [1] : [shape[1]!, 1]
+    this.attributes.push({ name, type: 'Tensor', value: { storage, shape, strides, offset: 0, id: storage } })
+    return `self.${name}`
+  }
+
+  private call(width: number): Call {
+    const { dice } = this
+    const rows = dice.pick(ROWS)
+    const after: Action[] = []
+    if (dice.chance(0.05)) after.push({ kind: 'write', of: 'attribute', tensor: dice.between(0, this.attributes.length - 1) })
+    return {
+      method: 'forward',
+      storages: [
+        { dtype: 'float32', data: Array.from({ length: rows * width }, () => dice.number()) },
+        { dtype: 'int64', data: Array.from({ length: rows }, () => dice.between(0, TOKENS - 1)) },
+      ],
+      args: [
+        { storage: 0, shape: [rows, width], strides: [width, 1], offset: 0 },
+        { storage: 1, shape: [rows], strides: [1], offset: 0 },
+        { int: dice.between(1, 2) },
+      ],
+      after,
+    }
+  }
+
+  private name(letter: string): string {
+    return `${letter}${++this.names}`
+  }
+}
+
+const embedded = (table: string): string => `torch.embedding(${table}, tokens)`
+
+function line(name: string, text: string): Statement {
+  return { kind: 'line', text: `${name} = ${text}` }
+}

@@ -1,6 +1,6 @@
 import { Opcode } from '../program/generated/opcodes.js'
 import { PtliteError } from '../runtime/error.js'
-import { describe } from '../runtime/tensor/summary.js'
+import { describe } from '../runtime/tensor/describe.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
 import { grow, growBy } from '../runtime/tensor/element-budget.js'
 import { Complex, Float, scalarToBigInt, toInt } from '../runtime/tensor/scalar.js'

@@ -1,6 +1,6 @@
 import { PtliteError } from '../runtime/error.js'
 import { pace } from '../runtime/pace.js'
-import { describe } from '../runtime/tensor/summary.js'
+import { describe } from '../runtime/tensor/describe.js'
 import { Float, isComplexNumber } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../runtime/tensor/value.js'

@@ -58,5 +58,5 @@ export const debug: boolean = true
 export const upgraders: boolean = true
 /** The numbers of arguments in bytecode of version 4 and 5. */
 export const argumentCounts: boolean = true
-/** What errors and warnings guess: names that were meant, kinds of files that are no models, modules in training mode. */
+/** What errors and warnings guess: names that were meant, kinds of files that are no models, modules in training mode; tensors printed with their elements. */
 export const advice: boolean = true

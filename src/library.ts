@@ -2,6 +2,7 @@
 import './names.js'
 import './brands.js'
 import './tensor-methods.js'
+import './module-text.js'
 import './disposable.js'
 import '../chunks/all.js'
 import type { Chunk } from '../runtime/chunk.js'

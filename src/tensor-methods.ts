@@ -1,7 +1,8 @@
 import type { TensorOperations } from '../runtime/tensor/operations.js'
 import { attach, detach, type DetachedTensor } from '../runtime/tensor/detached.js'
 import { PublicTensor } from '../runtime/tensor/public-tensor.js'
-import { inspectTensor, summaryOf } from '../runtime/tensor/summary.js'
+import { type JSONOptions, tensorAsJSON, tensorOfJSON } from '../runtime/tensor/json.js'
+import { tensorAsPrinted } from '../runtime/tensor/printed.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { eager } from './lazy.js'
 
@@ -13,17 +14,27 @@ Object.defineProperties(Tensor.prototype, {
     },
   },
   toJSON: {
+    // JSON.stringify passes the key of what it writes
+    value(this: Tensor, options?: JSONOptions | string) {
+      return tensorAsJSON(Tensor.own(this), typeof options === 'string' || options === undefined ? {} : options)
+    },
+  },
+  toString: {
     value(this: Tensor) {
-      return summaryOf(Tensor.own(this))
+      return tensorAsPrinted(Tensor.own(this))
     },
   },
   [Symbol.for('nodejs.util.inspect.custom')]: {
     value(this: Tensor) {
-      return inspectTensor(this)
+      return tensorAsPrinted(Tensor.own(this))
     },
   },
 })
-for (const type of [Tensor, PublicTensor]) Object.defineProperty(type, 'from', { value: (detached: DetachedTensor) => attach(detached) })
+for (const type of [Tensor, PublicTensor])
+  Object.defineProperties(type, {
+    from: { value: (detached: DetachedTensor) => attach(detached) },
+    fromJSON: { value: (json: unknown) => tensorOfJSON(json) },
+  })
 
 const OPERATIONS: Readonly<Record<keyof TensorOperations, 1>> = {
   ...{ reshape: 1, flatten: 1, permute: 1, transpose: 1, squeeze: 1, unsqueeze: 1, slice: 1, select: 1, indexSelect: 1, to: 1, clone: 1 },

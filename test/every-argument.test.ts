@@ -369,7 +369,8 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     [
       'data',
       'toArray',
-      'toJSON',
+      'numbers',
+      'toString',
       'detach',
       'dispose',
       'release',
@@ -413,6 +414,21 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
       call: (x) => loose(Tensor.from)({ dtype: 'float32', shape: [4], buffer: new ArrayBuffer(16), quant: x }),
       works: ['undefined', 'null'],
     },
+  ],
+  'Tensor.toJSON': [
+    { call: (x) => loose(row().toJSON.bind(row()))(x), works: ["''", "'x'", ...OPTIONS] },
+    { call: (x) => row().toJSON({ base64: x as boolean }), works: [...NOTHING, 'true'] },
+  ],
+  'Tensor.fromJSON': [
+    { call: loose(Tensor.fromJSON) },
+    { call: (x) => Tensor.fromJSON({ dtype: x, shape: [4], data: [1, 2, 3, 4] }) },
+    {
+      call: (x) => Tensor.fromJSON({ dtype: 'float32', shape: x, data: [1, 2] }),
+      works: SIZES,
+    },
+    { call: (x) => Tensor.fromJSON({ dtype: 'float32', shape: [4], data: x }) },
+    { call: (x) => Tensor.fromJSON({ dtype: 'float32', shape: [1], data: [x] }), works: NUMBERS },
+    { call: (x) => Tensor.fromJSON({ dtype: 'quint8', shape: [1], data: [1], quant: x }) },
   ],
   ...tensorOperations(),
   'Tensor.address': [{ call: () => disposedTensor().address }, { call: () => disposedTensor().detach() }],

@@ -14,7 +14,7 @@ for (const file of files) {
   // what the network was trained on: 32 x 32 pixels from -1 to 1
   const x = imageToTensor({ data, width, height }, { resize: 32, crop: 32, mean: 0.5, std: 0.5 })
   const [values, classes] = model.forward(x).softmax().topk(2)
-  const guesses = classes.toArray()[0].map((index, i) => `${labels[Number(index)]} ${(100 * values.toArray()[0][i]).toFixed(1)} %`)
+  const guesses = classes.toArray()[0].map((index, i) => `${labels[index]} ${(100 * values.toArray()[0][i]).toFixed(1)} %`)
   console.log(`${file}: ${guesses.join(', ')}`)
 }
 model.dispose()

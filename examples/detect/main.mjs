@@ -18,7 +18,7 @@ const x = imageToTensor(picture, { resize: 112, mean: 0.5, std: 0.5 })
 const [boxes, scores, classes] = model.forward(x, MIN_SCORE, MAX_OVERLAP)
 // from pixels of x to pixels of the picture
 const corners = boxes.mul(picture.width / x.shape[3]).toArray()
-const [chances, kinds] = [scores.toArray(), classes.toArray().map(Number)]
+const [chances, kinds] = [scores.toArray(), classes.toArray()]
 
 for (const [i, box] of corners.entries()) {
   const sides = box.map(Math.round)

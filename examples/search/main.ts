@@ -31,8 +31,8 @@ using asked = embed(queries)
 // of vectors of length 1 the products are cosines: 1 is the same, 0 has nothing in common
 using alike = asked.matmul(index.transpose(0, 1))
 const [scores, places] = alike.topk(Math.min(NEAREST, names.length))
-const [cosines, found] = [scores.toArray() as number[][], places.toArray() as bigint[][]]
+const [cosines, found] = [scores.toArray() as number[][], places.toArray() as number[][]]
 for (const [i, query] of queries.entries()) {
   console.log(`${basename(query)}:`)
-  for (const [k, place] of found[i]!.entries()) console.log(`  ${cosines[i]![k]!.toFixed(3)}  ${names[Number(place)]}`)
+  for (const [k, place] of found[i]!.entries()) console.log(`  ${cosines[i]![k]!.toFixed(3)}  ${names[place]}`)
 }

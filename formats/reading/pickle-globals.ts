@@ -1,5 +1,5 @@
 import type { FunctionCode } from '../../program/code.js'
-import { describe } from '../../runtime/tensor/summary.js'
+import { describe } from '../../runtime/tensor/describe.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { DType, DTYPE_NAMES, dtypeFromName } from '../../runtime/tensor/dtype.js'
 import type { Storage } from '../../runtime/tensor/storage.js'

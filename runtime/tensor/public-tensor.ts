@@ -7,8 +7,10 @@ import type { TypedArray } from './data.js'
 export type TensorType = (abstract new () => Tensor) & {
   readonly prototype: Tensor
   readonly fromStorage: typeof Tensor.fromStorage
-  /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. Not in selective builds. */
+  /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. */
   readonly from: (detached: DetachedTensor) => Tensor
+  /** The tensor of what `toJSON` gave, or of its text. Throws INVALID_ARGUMENT for anything else. */
+  readonly fromJSON: (json: unknown) => Tensor
 }
 
 /** Stands for the class, whose constructor believes what it is given. A value, not a function that another part of the build may stand in for. */

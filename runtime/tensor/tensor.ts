@@ -13,7 +13,7 @@ import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, shapeTex
 import { arrayName } from '../intrinsics.js'
 import { Storage } from './storage.js'
 import type { TensorOperations } from './operations.js'
-import type { TensorSummary } from './summary.js'
+import type { JSONOptions, TensorJSON } from './json.js'
 
 export { holdsZeroPoint, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant } from './quant.js'
 
@@ -84,15 +84,22 @@ export class Tensor {
 
   /**
    * The elements as plain data for another thread, `port.postMessage(detached, [detached.buffer])`, which makes a tensor of it by
-   * `Tensor.from`. The tensor is disposed of. Throws DISPOSED. Not in selective builds.
+   * `Tensor.from`. The tensor is disposed of. Throws DISPOSED.
    */
   declare readonly detach: () => DetachedTensor
   /** `dispose`, at the end of a block that has it by `using`. Not in selective builds. */
   declare readonly [Symbol.dispose]: () => void
-  /** dtype, shape and first elements: what JSON.stringify shows. Not in selective builds. */
-  declare readonly toJSON: () => TensorSummary
-  /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. Not in selective builds. */
+  /**
+   * dtype, shape and all elements, as `JSON.stringify` writes them and `Tensor.fromJSON` reads them. With `base64` the bytes of the elements in place of
+   * numbers. Throws DISPOSED, and OUT_OF_MEMORY beyond 2^24 elements (403 MB with `base64`).
+   */
+  declare readonly toJSON: (options?: JSONOptions | string) => TensorJSON
+  /** The elements in nested rows as PyTorch prints them, with the dtype; of more than 1,000 without their middle. */
+  declare readonly toString: () => string
+  /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. */
   declare static readonly from: (detached: DetachedTensor) => Tensor
+  /** The tensor of what `toJSON` gave, or of its text. Throws INVALID_ARGUMENT for anything else. */
+  declare static readonly fromJSON: (json: unknown) => Tensor
 
   /**
    * `offset`: the first element, counted from the start of the storage in elements.
@@ -301,7 +308,25 @@ export class Tensor {
     return value instanceof Float ? value.value : value
   }
 
-  /** The elements as numbers (bigints for int64, booleans for bool, Complex for complex ones) in nested arrays; a number for a 0-d tensor. Throws OUT_OF_MEMORY beyond 2^27 of them and their arrays. */
+  /**
+   * The elements in row-major order as numbers, quantized ones as their integers and bools as 0 and 1. Throws DISPOSED, INVALID_DTYPE for complex ones, and
+   * INVALID_ARGUMENT where an integer is beyond 2^53.
+   */
+  numbers(): number[] {
+    Tensor.own(this)
+    if (holdsComplex(this)) throw new PtliteError('INVALID_DTYPE', 'numbers() of a complex tensor: take its parts by aten::view_as_real')
+    return Array.from(readTensor(this) as ArrayLike<number | bigint>, (raw) => {
+      const value = Number(elementValue(raw, this.type))
+      if (typeof raw === 'bigint' && !Number.isSafeInteger(value))
+        throw new PtliteError('INVALID_ARGUMENT', `numbers(): ${raw} is beyond what a number holds exactly; data() has bigints`)
+      return value
+    })
+  }
+
+  /**
+   * The elements as numbers (bigints for integers beyond 2^53, booleans for bool, Complex for complex ones) in nested arrays; a number for a 0-d tensor.
+   * Throws OUT_OF_MEMORY beyond 2^27 of them and their arrays.
+   */
   toArray(): NestedNumbers {
     Tensor.own(this)
     checkNested(this.shape)
@@ -310,7 +335,8 @@ export class Tensor {
     const build = (dim: number): NestedNumbers => {
       if (dim < this.shape.length) return Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
       if (holdsComplex(this)) return new Complex(Number(data[at++]), Number(data[at++]))
-      return elementValue(data[at++]!, this.type)
+      const value = elementValue(data[at++]!, this.type)
+      return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
     }
     return build(0)
   }

@@ -41,10 +41,10 @@ export function guessesOf(scores: Tensor | undefined, labels: readonly string[],
   const rows = scores.reshape([-1, classes]).to('float64')
   const chances = isDistribution(rows) ? rows : rows.softmax(-1)
   const [values, indices] = chances.topk(Math.min(count, classes), 1)
-  const [of, at] = [values.toArray() as number[][], indices.toArray() as bigint[][]]
+  const [of, at] = [values.toArray() as number[][], indices.toArray() as number[][]]
   return of.map((row, r) =>
     row.map((probability, i) => {
-      const index = Number(at[r]![i])
+      const index = at[r]![i]!
       return { index, label: labels[index] ?? `class ${index}`, probability }
     }),
   )

@@ -18,12 +18,12 @@ export function sharesOf(scores: Tensor, labels: readonly string[]): readonly (r
   const [pictures, classes, height, width] = scores.shape
   const found = scores.argmax(1)
   return Array.from({ length: pictures! }, (_, i) => {
-    const counts = callOperator<Tensor>('aten::bincount', [found.select(0, i).flatten(), null, classes!]).toArray() as bigint[]
+    const counts = callOperator<Tensor>('aten::bincount', [found.select(0, i).flatten(), null, classes!]).toArray() as number[]
     return counts
       .map((count, index) => ({
         index,
         label: labels[index] ?? `class ${index}`,
-        share: Number(count) / (height! * width!),
+        share: count / (height! * width!),
       }))
       .filter(({ share }) => share > 0)
       .sort((a, b) => b.share - a.share)

@@ -112,12 +112,12 @@ for (const [dtype, least, most] of [
   ['uint64', 0n, 2n ** 64n - 1n],
 ] as const) {
   const ends = tensor([least, most] as number[], [2], dtype)
-  t.strictSame(ends.toArray(), [least, most], `ends of ${dtype}`)
+  t.strictSame(ends.toArray(), [Number(least), most], `ends of ${dtype}`)
   const asFloat = callOperator('aten::to.dtype', [ends, 'float64']) as Tensor
   t.strictSame(asFloat.toArray(), [0, Number(most)], `ends of ${dtype} as float64`)
   t.strictSame(
     (callOperator('aten::to.dtype', [asFloat, dtype]) as Tensor).toArray(),
-    [least, dtype === 'uint64' ? 0n : most],
+    [Number(least), dtype === 'uint64' ? 0 : most],
     `float64 as ${dtype}`,
   )
   t.throws(() => tensor([70000000000.5], [1], dtype), { code: 'INVALID_ARGUMENT' })

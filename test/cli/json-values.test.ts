@@ -29,7 +29,7 @@ t.test('tensors', (t) => {
     ],
   )
   const y = readTensor({ dtype: 'int64', shape: [3], data: [1, '9007199254740993', -2] })
-  t.strictSame(y.toArray(), [1n, 9007199254740993n, -2n])
+  t.strictSame(y.toArray(), [1, 9007199254740993n, -2])
   t.strictSame(
     readTensor({ dtype: 'uint8', shape: [2, 2], data: [1, 2, 3, 4] }).toArray(),
     [

@@ -82,19 +82,3 @@ t.test('to another thread and back', async (t) => {
   }
   await worker.terminate()
 })
-
-t.test('console.log and JSON.stringify say what a tensor is', async (t) => {
-  const x = tensor(new Float32Array([1, 2.5, -3, 4, 5, 6, 7, 8]), [8])
-  t.equal(inspect(x), 'Tensor float32[8] [1, 2.5, -3, 4, 5, 6, ...]')
-  t.equal(JSON.stringify({ x }), '{"x":{"dtype":"float32","shape":[8],"first":[1,2.5,-3,4,5,6]}}')
-  t.equal(inspect({ x: tensor([[1n, 2n]]) }), '{ x: Tensor int64[1, 2] [1, 2] }')
-  t.equal(JSON.stringify(tensor([2n ** 62n])), '{"dtype":"int64","shape":[1],"first":["4611686018427387904"]}')
-  t.equal(inspect(callOperator('aten::t', [tensor([[1, 2, 3], [4, 5, 6]])])), 'Tensor float32[3, 2] [1, 4, ...]') // prettier-ignore
-  t.equal(inspect(tensor([[true]])), 'Tensor bool[1, 1] [true]')
-  t.equal(inspect(tensor(7, [])), 'Tensor float32[] [7]')
-  t.equal(inspect(tensor([], [2, 0])), 'Tensor float32[2, 0] []')
-  t.equal(inspect(tensor(new Uint16Array([15360]), [1], 'float16')), 'Tensor float16[1] [1]')
-  x.dispose()
-  t.equal(inspect(x), 'Tensor float32[8] (disposed)')
-  t.equal(JSON.stringify(x), '{"dtype":"float32","shape":[8],"disposed":true}')
-})

@@ -27,7 +27,7 @@ const parsedBefore = parseCount
 
 /** What other::maximum does: the largest of each group, and how many groups there are. */
 function largest(src: Tensor, index: Tensor, size: number | null): [Tensor, Tensor] {
-  const groups = (index.toArray() as bigint[]).map(Number)
+  const groups = index.toArray() as number[]
   const count = size ?? Math.max(...groups) + 1
   const values = new Float32Array(count)
   groups.forEach((group, i) => (values[group] = Math.max(values[group]!, (src.toArray() as number[])[i]!)))

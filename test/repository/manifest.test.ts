@@ -57,7 +57,7 @@ t.test('the code in the README runs', (t) => {
   const { code: program } = transformSync(/```ts\n([^`]*)```/.exec(read('README.md'))![1]!, { loader: 'ts', format: 'esm' })
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: root, encoding: 'utf8' })
   t.equal(status, 0, stderr)
-  t.match(stdout, /^\[ \[ \d+n, \d+n, \d+n \] \] \[ \[ [\d.,\s]+ \] \] Float32Array\(10\)/)
+  t.match(stdout, /^\[ \[ \d+, \d+, \d+ \] \] \[ \[ [\d.,\s]+ \] \] Float32Array\(10\)/)
   t.end()
 })
 

@@ -3,7 +3,7 @@ import { Float } from '../../tensor/scalar.js'
 import { Tuple, type Value } from '../../tensor/value.js'
 import { byteLength, decodeBytes } from './support/bytes.js'
 import { intFromDouble, wrapInt32 } from './support/integer.js'
-import { fixed, scientific } from './support/number-text.js'
+import { fixed, scientific } from '../../tensor/number-text.js'
 import { joinTexts, valueText } from './support/value-text.js'
 import { fail } from './format.js'
 

@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import { arrayTypeOf, itemOf, readTensor, writeTensor } from '../../tensor/data.js'
-import { describe } from '../../tensor/summary.js'
+import { describe } from '../../tensor/describe.js'
 import { DType, dtypeName, isComplex, isFloating, isQuantized, realOf } from '../../tensor/dtype.js'
 import { type AnyScalar, Complex, Float, type Int } from '../../tensor/scalar.js'
 import { CONTAINER_ELEMENTS } from '../../limits.js'

@@ -1,6 +1,6 @@
 import { PtliteError } from '../../error.js'
 import type { Value } from '../../tensor/value.js'
-import { describe } from '../../tensor/summary.js'
+import { describe } from '../../tensor/describe.js'
 import { operatorNameAt, schemaAt } from './names.js'
 
 let running = -1

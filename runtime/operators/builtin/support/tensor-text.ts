@@ -3,7 +3,7 @@ import { elementScalar, readTensor } from '../../../tensor/data.js'
 import { DType } from '../../../tensor/dtype.js'
 import { contiguousStrides, numelOf } from '../../../tensor/shape.js'
 import { isPerChannel, type Quant, type Tensor } from '../../../tensor/tensor.js'
-import { fixed, general, scientific } from './number-text.js'
+import { fixed, general, scientific } from '../../../tensor/number-text.js'
 import { newLength } from './sequence.js'
 
 /* Tensors as C++ streams print them: columns of equal width in lines of 80 characters, then the type and the sizes. */

@@ -5,7 +5,7 @@ import { type CustomObject, Device, type DictKey, RandomGenerator, ScriptObject,
 import { Complex, Float } from '../../../tensor/scalar.js'
 import { Tensor } from '../../../tensor/tensor.js'
 import { decodeBytes, encodeBytes } from './bytes.js'
-import { floatText } from './number-text.js'
+import { floatText } from '../../../tensor/number-text.js'
 import { newLength } from './sequence.js'
 import { tensorText } from './tensor-text.js'
 

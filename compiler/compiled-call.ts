@@ -1,6 +1,8 @@
 import { visitTensors } from '../program/reach.js'
 import type { Limits } from '../runtime/limits.js'
+import * as features from '../runtime/features.js'
 import { asCompilation, currentBudget } from '../runtime/native/budget.js'
+import { isRounded } from '../runtime/operators/support/rounded-weight.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { Storage } from '../runtime/tensor/storage.js'
@@ -64,7 +66,8 @@ export class CompiledCall implements Call {
   run(inputs: readonly Tensor[], outside = true): Value {
     const { plan } = this
     // arguments that share memory in another way than when the plan was made
-    if (plan === null || !plan.accepts(inputs)) return this.guarded(inputs, this.changes, () => this.runner.run(inputs))
+    if (plan === null || !plan.accepts(inputs) || haveRounded(inputs))
+      return this.guarded(inputs, this.changes, () => this.runner.run(inputs))
     // any kernel may be ended by a deadline
     const risky = this.riskyPlan || (this.changes && currentBudget().clocked)
     return this.guarded(inputs, risky, () => plan.run(inputs, outside))
@@ -86,13 +89,18 @@ export class CompiledCall implements Call {
 
   runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null {
     const { plan } = this
-    return plan?.accepts(inputs) === true ? plan.runAsync(inputs, signal, limits) : null
+    return plan?.accepts(inputs) === true && !haveRounded(inputs) ? plan.runAsync(inputs, signal, limits) : null
   }
 
   dispose(): void {
     this.plan?.dispose()
     releaseConstants(this.graph)
   }
+}
+
+/** Whether products round one of these. The kernels of a plan have a weight's floats, or what it was packed to when the plan was made. */
+function haveRounded(inputs: readonly Tensor[]): boolean {
+  return features.rounding && inputs.some(isRounded)
 }
 
 /**
@@ -123,13 +131,15 @@ function compileGraph(
     const runner = new GraphRunner(graph)
     releaseResult(runner.run(inputs, true), graph, inputs)
     before.restore()
-    const { value: result, ...found } = capture(
-      () => runner.run(inputs),
-      inputs,
-      () => runner.label(),
-      draws,
-      () => before.restore(),
-    )
+    const { value: result, ...found } = haveRounded(inputs)
+      ? { value: runner.run(inputs), captured: null, reason: 'a matrix that products round may be another one in the next call' }
+      : capture(
+          () => runner.run(inputs),
+          inputs,
+          () => runner.label(),
+          draws,
+          () => before.restore(),
+        )
     const risky = new Set(found.captured?.frames.flatMap(({ layout, label }) => (layout.total ? [] : [label])))
     const repeatable = isRepeatable(graph, recorded, (node) => found.captured === null || risky.has(labelOf(node)))
     if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason, repeatable), result }

@@ -15,7 +15,7 @@ interface ServePackage {
 
 export const serve: Command = {
   usage: 'serve DIR [--port N] [--grpc-port N] [--host ADDRESS] [OPTION ...]',
-  help: `Serves the models of a folder over the Open Inference Protocol, and language models over OpenAI's interface, by the package @ptlite/serve.
+  help: `Serves the models of a folder over the Open Inference Protocol and OpenAI's interface, by the package @ptlite/serve.
 
   DIR                 has NAME/VERSION/model.ptl and its like, or NAME.ptl; NAME/config.json is optional
       --port N        of HTTP; 8000 without it, and 0 takes a free one

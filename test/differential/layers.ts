@@ -88,7 +88,7 @@ class Layers {
       case 1:
         return `torch.matmul(${input}, torch.t(${this.matrix(next, size)}))`
       case 2:
-        return `torch.addmm(${this.attribute([next])}, ${input}, torch.t(${this.matrix(next, size)}))`
+        return `torch.addmm(${this.attribute([next])}, ${input}, torch.t(${this.matrix(next, size)})${dice.pick(['', ', beta=0.5', ', alpha=0.75'])})`
       case 3:
         return `torch.squeeze(torch.linear(torch.unsqueeze(${input}, 0), ${this.matrix(next, size)}, ${this.bias(next)}), 0)`
       default:
@@ -96,7 +96,7 @@ class Layers {
     }
   }
 
-  /** What becomes of a layer's result. Factors of channels are none of it: the compiler multiplies weights by them before these are rounded. */
+  /** What becomes of a layer's result. */
   private finished(text: string, input: string, size: number, next: number): string {
     const { dice } = this
     const step = dice.pick([
@@ -104,6 +104,10 @@ class Layers {
       () => `torch.tanh(${text})`,
       () => `torch.clamp(${text}, -1., 1.)`,
       () => `torch.sigmoid(${text})`,
+      () => `torch.mul(${text}, ${this.attribute([next])})`,
+      () => `torch.mul(${text}, 0.75)`,
+      () =>
+        `torch.batch_norm(${text}, ${this.attribute([next])}, None, ${this.attribute([next])}, torch.ones([${next}]), False, 0.1, 0.00001, False)`,
       () => text,
     ])()
     return size === next && dice.chance(0.4) ? `torch.add(${step}, ${input})` : step

@@ -1,4 +1,3 @@
-import { inspect } from 'node:util'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

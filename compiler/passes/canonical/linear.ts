@@ -1,3 +1,4 @@
+import { isRounded } from '../../../runtime/operators/support/rounded-weight.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import { isContiguous, sameLayout, sameShape } from '../../../runtime/tensor/shape.js'
@@ -33,6 +34,7 @@ export const linearLayers: Pass = {
       if (product === null) continue
       const sum = product.bias === null ? biasAfter(node, product.columns, analysis) : null
       if (sum === null && node.op === 'aten::linear') continue
+      if (typeof product.weight === 'number' && roundsOtherwise(product.weight, product, analysis)) continue
       const weight = typeof product.weight === 'number' ? weightOf(product.weight, product.alpha, analysis, editor) : product.weight
       if (weight === null) continue
       changed = true
@@ -90,6 +92,12 @@ function productOf(node: OperatorNode, analysis: Analysis): Product | null {
   return isRow(row, columns, analysis) ? { ...product, alpha, bias: { row, factor: beta } } : null
 }
 
+/** Whether a linear layer would round a matrix that this product does not round, or multiplies first. */
+function roundsOtherwise(matrix: ValueId, { alpha, bias }: Product, analysis: Analysis): boolean {
+  const tensor = analysis.tensor(matrix)!
+  return tensor.storage.rounding !== undefined && (alpha !== 1 || (bias?.factor ?? 1) !== 1 || !isRounded(tensor))
+}
+
 /** A linear layer to which a bias may be added. */
 function layerWithoutBias(node: OperatorNode, analysis: Analysis): Product | null {
   const [input, weight, bias] = node.args
@@ -135,7 +143,6 @@ function rowOf({ row, factor }: Bias, columns: number, analysis: Analysis, edito
 /** The product of a tensor, which is released, and a number. */
 function times(tensor: Tensor, factor: number): Tensor {
   const [scaled] = callOnce('aten::mul.Scalar', [tensor, new Float(factor)]) as [Tensor]
-  scaled.storage.rounding = tensor.storage.rounding
   tensor.release()
   return scaled
 }

@@ -1,4 +1,5 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
+import { isRounded } from '../../../runtime/operators/support/rounded-weight.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
@@ -65,6 +66,8 @@ function fold(norm: OperatorNode, analysis: Analysis, editor: Editor): boolean {
   const bias = optional(product, slots.bias)
   const [gamma, beta, mean, variance] = [1, 2, 3, 4].map((i) => optional(norm, i))
   if (weight === undefined || weight === null || bias === undefined || gamma === undefined || beta === undefined) return false
+  // which is rounded as the module has it
+  if (product.op === 'aten::linear' && isRounded(weight)) return false
   if (mean === undefined || mean === null || variance === undefined || variance === null) return false
   const all = [weight, bias, gamma, beta, mean, variance].filter((t) => t !== null)
   if (all.some((t) => t.type !== DType.float32) || analysis.type(input).dtype !== DType.float32) return false
@@ -81,7 +84,6 @@ function fold(norm: OperatorNode, analysis: Analysis, editor: Editor): boolean {
   const factor =
     groups === null ? constantOf(scale, [channels, ...weight.shape.slice(1).map(() => 1)]) : factorOfTransposed(scale, weight, groups)
   const [scaled] = callOnce('aten::mul.Tensor', [weight, factor]) as [Tensor]
-  scaled.storage.rounding = weight.storage.rounding
   factor.release()
   const name = analysis.nameOf(valueArg(product.args[slots.weight])!)
   const args = [...product.args]

@@ -85,7 +85,7 @@ async function compileAndRun(
   runner: readonly string[] = [],
 ): Promise<void> {
   await promisify(execFile)(by, compilerArguments(source, target, program))
-  const [command, ...args] = [...runner, program] as [string, ...string[]]
+  const [command = program, ...args] = [...runner, program]
   const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
   t.equal(status, 0, `${stdout}${stderr}`)
   t.match(stdout, /^[1-9]\d* cases, 0 wrong elements$/m)

@@ -1,5 +1,6 @@
 import type { ArgumentInfo } from '../program/signature-info.js'
 import { PtliteError } from '../runtime/error.js'
+import { formatBytes } from './format-bytes.js'
 import { Module } from './module.js'
 
 /** Operators that are named; there may be hundreds. */
@@ -37,7 +38,7 @@ function namesOf(names: readonly string[]): string {
 function weightsText(module: Module): string {
   const tensors = [...module.parameters().values()]
   const bytes = tensors.reduce((sum, t) => sum + t.numel * t.itemSize, 0)
-  return `weights: ${tensors.length} tensors, ${bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`}`
+  return `weights: ${tensors.length} tensors, ${formatBytes(bytes)}`
 }
 
 for (const key of ['toString', Symbol.for('nodejs.util.inspect.custom')])

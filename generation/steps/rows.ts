@@ -1,7 +1,7 @@
 import { soon } from '../../runtime/platform.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Input } from '../../src/values/convert.js'
-import { callOperator } from '../../src/values/operators.js'
+import { cat } from '../../src/values/join-tensors.js'
 import { argumentsWith } from '../arguments.js'
 import type { LanguageModel } from '../language-model.js'
 import { numbers, zerosFor } from '../numbers.js'
@@ -285,11 +285,6 @@ class Batch {
 function oneRow(info: Slot['info']): Slot['info'] {
   const [batch, ...others] = info.shape!
   return { ...info, shape: [{ ...batch!, min: 1, max: 1 }, ...others] }
-}
-
-/** Tensors one after the other (`torch.cat`). */
-function cat(tensors: readonly Tensor[], dim = 0): Tensor {
-  return callOperator<Tensor>('aten::cat', [tensors, dim])
 }
 
 /** The logits behind the last token of each sequence, as float32[vocabulary]; a model may give the last ones alone. */

@@ -43,8 +43,8 @@ export function tensorAsPrinted(t: Tensor): string {
   return `${PREFIX}${body},${lastLine + details.length + 2 > LINE ? `\n${' '.repeat(PREFIX.length)}` : ' '}${details})`
 }
 
-/** The positions of a dimension that are shown; null for those in the middle. */
-function shownOf(size: number, edge: number): (number | null)[] {
+/** The positions of a dimension that are shown, `edge` of them on either side where there are more; null stands for those in the middle. */
+export function shownPositions(size: number, edge: number): (number | null)[] {
   if (size <= 2 * edge) return Array.from({ length: size }, (_, i) => i)
   const ends = Array.from({ length: edge }, (_, i) => i)
   return [...ends, null, ...ends.map((i) => size - edge + i)]
@@ -103,7 +103,7 @@ function bodyOf(shape: readonly number[], rows: RowReader, isReal: boolean): str
   const nested = (dim: number): string => {
     const indent = PREFIX.length + dim + 1
     if (dim === shape.length - 1) return `[${lines(texts[next++]!, indent)}]`
-    const parts = shownOf(shape[dim]!, rows.edge).map((index) => (index === null ? '...' : nested(dim + 1)))
+    const parts = shownPositions(shape[dim]!, rows.edge).map((index) => (index === null ? '...' : nested(dim + 1)))
     return `[${parts.join(`,${'\n'.repeat(shape.length - 1 - dim)}${' '.repeat(indent)}`)}]`
   }
   return nested(0)
@@ -116,7 +116,7 @@ function visitRows(
   indices: readonly number[] = [],
 ): void {
   if (indices.length >= shape.length - 1) return visit(indices)
-  for (const index of shownOf(shape[indices.length]!, edge)) if (index !== null) visitRows(shape, edge, visit, [...indices, index])
+  for (const index of shownPositions(shape[indices.length]!, edge)) if (index !== null) visitRows(shape, edge, visit, [...indices, index])
 }
 
 /** A row in lines, which begin below its first element. */

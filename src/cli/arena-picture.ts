@@ -1,5 +1,5 @@
 import type { ArenaBuffer, ArenaUse } from '../index.js'
-import { formatBytes } from './format.js'
+import { formatBytes } from '../format-bytes.js'
 
 const WIDTH = 1200
 const HEIGHT = 640

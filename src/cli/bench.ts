@@ -13,7 +13,8 @@ import {
   WINOGRAD_OPTION,
   winogradOf,
 } from './model-options.js'
-import { formatBytes, formatMilliseconds, table } from './format.js'
+import { formatBytes } from '../format-bytes.js'
+import { formatMilliseconds, table } from './format.js'
 import { dispose } from '../inspect/guess.js'
 import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './media-options.js'

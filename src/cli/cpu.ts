@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { cpu as capability, PtliteError } from '../index.js'
-import { formatBytes, table } from './format.js'
+import { formatBytes } from '../format-bytes.js'
+import { table } from './format.js'
 import { type Command, parse } from './usage.js'
 
 type Report = ReturnType<typeof capability.report>

@@ -1,6 +1,8 @@
 import type { FunctionArgument } from '../../program/code.js'
 import { constantText } from '../../program/disassemble.js'
 import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/half.js'
+import { shownPositions } from '../../runtime/tensor/printed.js'
+import { contiguousStrides } from '../../runtime/tensor/shape.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'
 import { Complex, type Output, Tensor } from '../index.js'
 
@@ -46,9 +48,9 @@ export function formatTensor(t: Tensor, indent = ''): string {
   const data = t.data()
   if (data.length === 0) return head
   const number = elementReader(t)
-  const positions = t.shape.map((size) => shownPositions(size, data.length > THRESHOLD))
+  const positions = t.shape.map((size) => shownPositions(size, data.length > THRESHOLD ? EDGE : Infinity))
   const shown: (number | bigint | boolean)[] = []
-  const strides = rowMajor(t.shape)
+  const strides = contiguousStrides(t.shape)
   const parts = t.dtype.startsWith('complex') ? 2 : 1
   const collect = (dim: number, at: number): void => {
     if (dim === t.shape.length) for (let i = 0; i < parts; i++) shown.push(number(data[parts * at + i]!))
@@ -69,21 +71,6 @@ export function formatTensor(t: Tensor, indent = ''): string {
     return `[${cells.map((p) => (p === null ? '...' : body(dim + 1, `${margin} `))).join(gap)}]`
   }
   return `${head}\n${indent}${body(0, indent)}`
-}
-
-/** Indices along a dimension; null stands for those left out. */
-function shownPositions(size: number, summarize: boolean): (number | null)[] {
-  if (!summarize || size <= 2 * EDGE) return Array.from({ length: size }, (_, i) => i)
-  return [0, 1, 2, null, size - 3, size - 2, size - 1]
-}
-
-function rowMajor(shape: readonly number[]): number[] {
-  const strides = new Array<number>(shape.length)
-  for (let i = shape.length - 1, step = 1; i >= 0; i--) {
-    strides[i] = step
-    step *= shape[i]!
-  }
-  return strides
 }
 
 function elementReader(t: Tensor): (x: number | bigint) => number | bigint | boolean {
@@ -172,19 +159,6 @@ export function methodText(
   if (returns === null) return `${name}(${list})`
   const types = returns.map((r) => r.type)
   return `${name}(${list}) -> ${types.length === 1 ? types[0] : `(${types.join(', ')})`}`
-}
-
-/** `1.5 kB`, `3.4 MB` */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`
-  const units = ['kB', 'MB', 'GB', 'TB']
-  let value = bytes / 1000
-  let unit = 0
-  while (value >= 999.95 && unit < units.length - 1) {
-    value /= 1000
-    unit++
-  }
-  return `${value.toFixed(1)} ${units[unit]}`
 }
 
 /** Milliseconds with three significant digits: `0.0123 ms`, `4.56 ms`. */

@@ -1,7 +1,8 @@
 import { Signature } from '../../compiler/record/signature.js'
 import type { CompiledFile } from './compiled-file.js'
 import { countOf } from '../inspect/inspect-model.js'
-import { formatBytes, methodText, section, trainingSection } from './format.js'
+import { formatBytes } from '../format-bytes.js'
+import { methodText, section, trainingSection } from './format.js'
 
 export type CompiledReport = ReturnType<typeof compiledReport>
 

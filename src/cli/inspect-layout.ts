@@ -1,5 +1,6 @@
 import type { CallCount, LayoutInfo, MethodLayout } from '../../program/layout-info.js'
-import { formatBytes, section } from './format.js'
+import { formatBytes } from '../format-bytes.js'
+import { section } from './format.js'
 
 /** How a file lays its program out, as text. */
 export function layoutSections({ versions, methods, sections, dataBytes }: LayoutInfo): string[] {

@@ -1,5 +1,6 @@
 import type { Profiler } from '../index.js'
-import { formatBytes, formatMilliseconds, table } from './format.js'
+import { formatBytes } from '../format-bytes.js'
+import { formatMilliseconds, table } from './format.js'
 
 type KernelEvent = Profiler['events'][number]
 

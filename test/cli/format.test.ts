@@ -1,5 +1,6 @@
 import t from 'tap'
-import { formatBytes, formatMilliseconds, formatValue, table } from '../../src/cli/format.js'
+import { formatBytes } from '../../src/format-bytes.js'
+import { formatMilliseconds, formatValue, table } from '../../src/cli/format.js'
 import { complex, tensor } from '../../src/index.js'
 
 t.test('tensors', (t) => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
 import type { Blocks } from '../blocks.js'
-import { RequestError } from '../protocol/error.js'
+import { invalid, RequestError } from '../protocol/error.js'
 import { type BodySink, DirectMessage } from './message.js'
 import { release } from './release.js'
 
@@ -210,4 +210,15 @@ function headerLength(value: string | string[] | undefined): number | null {
   if (typeof value !== 'string' || !/^\d+$/.test(value) || !Number.isSafeInteger(length))
     throw new RequestError(400, 'expected Inference-Header-Content-Length to be a number of bytes')
   return length
+}
+
+/** What the JSON of a body says; its memory is given back. Throws where it is none. */
+export function parsedJson(json: Buffer): unknown {
+  try {
+    const text = json.toString('utf8')
+    release(json)
+    return JSON.parse(text)
+  } catch (error) {
+    throw invalid(`the body is no JSON: ${(error as Error).message}`)
+  }
 }

@@ -9,9 +9,8 @@ import type { Inference, Inferred } from '../inference.js'
 import type { ServedModel } from '../models/served-model.js'
 import type { Traceable, Tracing } from '../tracing.js'
 import type { Blocks } from '../blocks.js'
-import { type Body, type BodyBudget, readBody } from './body.js'
+import { type Body, type BodyBudget, parsedJson, readBody } from './body.js'
 import type { Outbox } from './outbox.js'
-import { release } from './release.js'
 
 export interface InferContext {
   readonly inference: Inference
@@ -69,15 +68,7 @@ function traceable({ headers, url }: IncomingMessage, version: string | undefine
 
 function requestOf({ find }: InferContext, name: string, version: string | undefined, { json, binary }: Body): InferRequest {
   if (json.length === 0 && binary !== null) return rawRequest(find(name, version).facts.inputs, binary)
-  let value: unknown
-  try {
-    const text = json.toString('utf8')
-    release(json)
-    value = JSON.parse(text)
-  } catch (error) {
-    throw invalid(`the body is no JSON: ${(error as Error).message}`)
-  }
-  return parseInferRequest(value, binary)
+  return parseInferRequest(parsedJson(json), binary)
 }
 
 function timeoutOf({ headers }: IncomingMessage): number | null {

@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServedModel } from '../models/served-model.js'
 import { add } from '../models/statistics.js'
-import { invalid, RequestError } from '../protocol/error.js'
+import { RequestError } from '../protocol/error.js'
 import type { Ended, Piece, Sampling, Source, Vectors } from '../text/messages.js'
 import type { RunningText, TextHost } from '../text/text-host.js'
 import type { Blocks } from '../blocks.js'
-import { type BodyBudget, readBody } from './body.js'
+import { type BodyBudget, parsedJson, readBody } from './body.js'
 import { EventStream } from './event-stream.js'
-import { release } from './release.js'
 
 export interface TextContext {
   readonly budget: BodyBudget
@@ -90,13 +89,7 @@ export function withJson(
 
 function jsonOf(json: Buffer): unknown {
   if (json.length > MAX_BODY) throw new RequestError(413, `the body has ${json.length} bytes; at most ${MAX_BODY}`)
-  const text = json.toString('utf8')
-  release(json)
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw invalid(`the body is no JSON: ${(error as Error).message}`)
-  }
+  return parsedJson(json)
 }
 
 /** Generates texts and answers with them, whole or as they come. Throws where there is no room for another request. */

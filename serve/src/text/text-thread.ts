@@ -1,14 +1,12 @@
 /** The thread of a language model: generates what it is asked for, many sequences at a time, step by step. */
-import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { failureOf } from '../workers/hosted-model.js'
+import { giveWay } from '../workers/priority.js'
 import type { EmbedRequest, GenerateRequest, TextReply, TextRequest, TextStart } from './messages.js'
 import { TextModel } from './text-model.js'
 
-const LEAST_PRIORITY = 19
 const start = workerData as TextStart
-// on Linux, process 0 is this thread: the one that answers requests goes first
-if (process.platform === 'linux' && start.nice > 0) setPriority(0, Math.min(LEAST_PRIORITY, getPriority(0) + start.nice))
+giveWay(start.nice)
 
 const port = parentPort!
 const running = new Map<number, AbortController>()

@@ -1,15 +1,12 @@
 /** A thread of the pool: holds models, and runs one request or batch at a time. */
-import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { memoryStats } from 'ptlite'
 import { failureOf, HostedModel } from './hosted-model.js'
 import type { Loaded, ModelStart, Reply, Request, RunRequest, WorkerSettings } from './messages.js'
+import { giveWay } from './priority.js'
 import { buffersOf } from './transfer.js'
 
-const LEAST_PRIORITY = 19
-const { nice } = workerData as WorkerSettings
-// on Linux, process 0 is this thread: runs then leave the processor to the thread that answers requests as soon as one comes
-if (process.platform === 'linux' && nice > 0) setPriority(0, Math.min(LEAST_PRIORITY, getPriority(0) + nice))
+giveWay((workerData as WorkerSettings).nice)
 
 const port = parentPort!
 const models = new Map<number, HostedModel>()

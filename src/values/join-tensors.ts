@@ -1,5 +1,5 @@
-import type { Tensor } from '../runtime/tensor/tensor.js'
-import { callOperator } from './values/operators.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+import { callOperator } from './operators.js'
 
 /** Tensors one after the other along `dim`, in which alone their sizes may differ (`torch.cat`). Throws INVALID_ARGUMENT, DISPOSED. */
 export function cat(tensors: readonly Tensor[], dim = 0): Tensor {

@@ -12,6 +12,11 @@ const BLOCK_BYTES: Readonly<Record<number, number>> = {
   [WeightFormat.int4]: 256,
 }
 
+/** Numbers of a row of a packed filter: the channels of a tap are whole blocks, but for a single tap. */
+export function filterRow(channels: number, taps: number): number {
+  return taps === 1 ? channels : taps * BLOCK_NUMBERS * Math.ceil(channels / BLOCK_NUMBERS)
+}
+
 /** Scales of a row of k numbers; a group of 0 is the whole row. Formats of floats have none. */
 export function scalesOfRow(format: number, k: number, group: number): number {
   if (format === WeightFormat.bfloat16 || format === WeightFormat.float16) return 0

@@ -17,6 +17,42 @@ export function asBytes(x: Float32Array, k: number): Float64Array {
   return out
 }
 
+/** How whole rows become bytes, by a RowBytes; all have -128 as their least byte. */
+export const ROW_KINDS = ['affine', 'symmetric', 'tokens'] as const
+
+const fround = Math.fround
+
+/** The nearest integer, the even one of two. */
+function nearest(v: number): number {
+  const low = Math.floor(v)
+  return v - low === 0.5 ? low + (Math.abs(low) % 2) : Math.round(v)
+}
+
+/** Activations as a kernel takes them that makes bytes of rows, each with a scale of `eps` or more, as torchao and quantized_decomposed do. */
+export function asRows(x: Float32Array, k: number, kind: (typeof ROW_KINDS)[number], eps: number): Float64Array {
+  const [least, most] = [-128, 127]
+  const within = (v: number): number => Math.min(Math.max(v, least), most)
+  const out = Float64Array.from(x)
+  for (let row = 0; row < x.length; row += k) {
+    const numbers = x.subarray(row, row + k)
+    const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers)]
+    const range = kind === 'symmetric' ? fround(Math.max(-low, high) / 127.5) : fround(fround(high - low) / 255)
+    const scale = Math.max(range, fround(eps))
+    const [fromLow, fromHigh] = [fround(low / scale), fround(high / scale)]
+    let zero = kind === 'affine' ? least - nearest(fromLow) : 0
+    if (kind === 'tokens') {
+      const error = fround(fround(fromLow + least) + fround(fromHigh + most))
+      zero = error > 0 ? fround(least - fromLow) : fround(most - fromHigh)
+    }
+    zero = nearest(within(zero))
+    numbers.forEach((v, i) => {
+      const q = kind === 'tokens' ? nearest(v * (1 / scale) + zero) : nearest(fround(v * fround(1 / scale))) + zero
+      out[row + i] = (within(q) - zero) * scale
+    })
+  }
+  return out
+}
+
 /** x [m, k] by w [n, k], transposed, plus a bias [n], in double precision. */
 export function productOf(x: ArrayLike<number>, w: ArrayLike<number>, k: number, bias: ArrayLike<number> | null): Float64Array {
   const [m, n] = [x.length / k, w.length / k]

@@ -74,6 +74,8 @@ int32_t conv(bfloat16_conv_frame* f) {
   return PTLITE_OK;
 }
 
+int32_t by_pairs(bfloat16_conv_frame* f) { return run_by_pairs(f, conv); }
+
 }  // namespace
 
-PTLITE_KERNEL(bfloat16_conv, conv)
+PTLITE_KERNEL(bfloat16_conv, by_pairs)

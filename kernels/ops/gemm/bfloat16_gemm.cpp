@@ -24,6 +24,8 @@ int32_t gemm(bfloat16_gemm_frame* f) {
   return PTLITE_OK;
 }
 
+int32_t by_pairs(bfloat16_gemm_frame* f) { return run_by_pairs(f, gemm); }
+
 }  // namespace
 
-PTLITE_KERNEL(bfloat16_gemm, gemm)
+PTLITE_KERNEL(bfloat16_gemm, by_pairs)

@@ -7,12 +7,24 @@
 #include <atomic>
 
 #include "dispatch/kernel.h"
+#include "dispatch/processor.h"
+#include "dispatch/run_frame.h"
 #include "ops/gemm/bfloat16_tile.h"
 #include "pool/pool.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace bf16 {
+
+// Runs a kernel of these products by run(frame), or as a level below has it, by multiply-adds, where these are faster than dot products of pairs.
+template <class Frame, class Run>
+inline int32_t run_by_pairs(Frame* f, const Run& run) {
+#if defined(PTLITE_BF16_DOT)
+  static const bool fast = has_fast_pairs();
+  if (!fast) return ptlite_run_frame_at(f, (uint32_t{1} << PTLITE_LEVEL) - 1);
+#endif
+  return run(f);
+}
 
 constexpr int64_t kPanelBytes = 512 << 10;
 constexpr int64_t kBlockBytes = 256 << 10;

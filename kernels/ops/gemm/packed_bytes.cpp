@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ops/gemm/packed_product.h"
+#include "ops/gemm/row_range.h"
 #include "ops/gemm/weight_dot.h"
 #include "pool/budget.h"
 #include "pool/pool.h"
@@ -33,16 +34,19 @@ constexpr int kMany = 16;
 #endif
 
 // Rows of activations as bytes, or int16, with the scale and the sum of each block, which is there times -offset, too. The rows of a tile lie together, block by block.
+// Of rows that have one scale and one zero point each, blocks have the zero point, with the other sign, in the place of a scale, and sums without it.
 struct Bytes {
   int64_t blocks, tile, block_bytes;
   uint8_t* values;
   float* scales;
   int32_t* starts;
   float* sums;
+  // Of whole rows.
+  float* row_scales;
 
   Bytes(uint8_t* memory, int64_t m, int64_t blocks, bool words, int64_t tile)
       : blocks(blocks), tile(tile), block_bytes(kBlock * (words ? 2 : 1)), values(memory), scales(reinterpret_cast<float*>(memory + rows(m) * blocks * block_bytes)),
-        starts(reinterpret_cast<int32_t*>(scales + rows(m) * blocks)), sums(reinterpret_cast<float*>(starts + rows(m) * blocks)) {}
+        starts(reinterpret_cast<int32_t*>(scales + rows(m) * blocks)), sums(reinterpret_cast<float*>(starts + rows(m) * blocks)), row_scales(sums + rows(m) * blocks) {}
 
   int64_t at(int64_t r, int64_t b) const { return (r / tile * blocks + b) * tile + r % tile; }
 
@@ -74,8 +78,7 @@ struct Bytes {
         if (tile > 1) {
           uint8_t numbers[kBlock];
           narrow<false>(q, numbers);
-          uint8_t* to = values + (first - r % 2 + (b + j) * tile) * kBlock + r % 2 * 8;
-          for (int i = 0; i < kBlock; i += 8) memcpy(to + 2 * i, numbers + i, 8);
+          put<W>(r, first + (b + j) * tile, numbers);
           continue;
         }
 #endif
@@ -97,8 +100,125 @@ struct Bytes {
     }
   }
 
+  // Row r, of k floats, by what all of it is rounded by. What fills the last block up is zero, too, which is the zero point.
+  template <class W>
+  void fill_row(int64_t r, const float* x, int64_t k, const RowRange& range) const {
+    row_scales[r] = range.scale;
+    for (int64_t b = 0; b < blocks; b++) {
+      alignas(64) int32_t q[kBlock];
+      Vec<int32_t> sum = Vec<int32_t>::zero();
+      range.round([&](int i) { return load(x, b, i, k); }, q);
+      for (int i = 0; i < kBlock; i += F::size) sum += Vec<int32_t>::load(q + i);
+      const int32_t total = reduce_add(sum);
+      const int64_t to = at(r, b);
+      alignas(64) uint8_t numbers[kBlock * (W::kWords ? 2 : 1)];
+      narrow<W::kWords>(q, numbers);
+      put<W>(r, to, numbers);
+      scales[to] = static_cast<float>(-range.zero);
+      starts[to] = -W::kOffset * total;
+      sums[to] = static_cast<float>(total - kBlock * range.zero);
+    }
+  }
+
+  // Rows r.. of `count` pixels, one for each lane at most, from planes of k channels; as fill has them.
+  template <class W>
+  void fill_planes(int64_t r, int64_t count, const float* x, int64_t plane, int64_t k) const {
+    using I = Vec<int32_t>;
+    constexpr int kWordsOf = kBlock / (W::kWords ? 2 : 4);
+    alignas(64) int32_t numbers[kLanes][kWordsOf > kLanes ? kWordsOf : kLanes];
+    alignas(64) float scale[kLanes], whole[kLanes];
+    alignas(64) int32_t own[kLanes];
+    int64_t first[kLanes];
+    for (int64_t i = 0; i < count; i++) first[i] = at(r + i, 0);
+    float *const to_scales = scales, *const to_sums = sums;
+    int32_t* const to_starts = starts;
+    for (int64_t b = 0; b < blocks; b++, x += kBlock * plane) {
+      F values[kBlock];
+      I largest[2] = {I::zero(), I::zero()};
+      const int64_t channels = std::min<int64_t>(kBlock, k - b * kBlock);
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < kBlock; i++) {
+        values[i] = i >= channels ? F::zero() : count == kLanes ? F::load(x + i * plane) : F::load(x + i * plane, count);
+        // magnitudes are ordered as their bits are, where NaN comes last
+        const I bits = bit_cast<int32_t>(abs(values[i]));
+        largest[i % 2] = select(bits > largest[i % 2], bits, largest[i % 2]);
+      }
+      const F most = bit_cast<float>(select(largest[0] > largest[1], largest[0], largest[1]));
+      const F factor = select(most > F(1e-30f), F(127) / most, F::zero());
+      (most / F(127) + (most - most)).store(scale);
+      I sum = I::zero(), word[kWordsOf];
+      const auto integer = [&](int i) __attribute__((always_inline)) {
+        const F rounded = rint(values[i] * factor);
+        const I q = convert<int32_t>(select(is_nan(rounded), F::zero(), rounded));
+        sum += q;
+        return q;
+      };
+      for (int i = 0; i < kBlock; i += 4) {
+        const I q0 = integer(i), q1 = integer(i + 1), q2 = integer(i + 2), q3 = integer(i + 3);
+        if constexpr (W::kWords) {
+          word[i / 2] = (q0 & I(0xffff)) | (q2 << 16);
+          word[i / 2 + 1] = (q1 & I(0xffff)) | (q3 << 16);
+        } else {
+          word[i / 4] = (q0 & I(255)) | ((q1 & I(255)) << 8) | ((q2 & I(255)) << 16) | (q3 << 24);
+        }
+      }
+      (sum * I(-W::kOffset)).store(own);
+      convert<float>(sum).store(whole);
+      for (int from = 0; from < kWordsOf; from += kLanes) {
+        F square[kLanes];
+        for (int i = 0; i < kLanes; i++) square[i] = from + i < kWordsOf ? bit_cast<float>(word[from + i < kWordsOf ? from + i : 0]) : F::zero();
+        transpose_square<float>(square);
+        for (int i = 0; i < kLanes; i++) bit_cast<int32_t>(square[i]).store(numbers[i] + from);
+      }
+      for (int64_t i = 0; i < count; i++) {
+        const int64_t to = first[i] + b * tile;
+        put<W>(r + i, to, reinterpret_cast<const uint8_t*>(numbers[i]));
+        to_scales[to] = scale[i];
+        to_starts[to] = own[i];
+        to_sums[to] = whole[i];
+      }
+    }
+  }
+
+  // Row r from blocks of rows that are no tiles, `each` of them for a window's tap; zeros where there is none. Sums of blocks, which zero points need, are left out.
+  template <class W>
+  void gather(int64_t r, int64_t output, const WindowPixels& windows, const Bytes& from) const {
+    alignas(64) static constexpr uint8_t kNone[kBlock * 2] = {};
+    const int64_t each = from.blocks, apart = tile, first = at(r, 0);
+    const auto* numbers = from.values;
+    const auto *factors = from.scales, *none = reinterpret_cast<const float*>(kNone);
+    const auto* own = from.starts;
+    float* const to_scales = scales;
+    int32_t* const to_starts = starts;
+    windows.visit(output, [&](int64_t tap, int64_t pixel) __attribute__((always_inline)) {
+      const int64_t place = pixel < 0 ? 0 : pixel * each;
+      int64_t to = first + tap * each * apart;
+      for (int64_t b = 0; b < each; b++, to += apart) {
+        put<W>(r, to, pixel < 0 ? kNone : numbers + (place + b) * kBytesOf<W>);
+        to_scales[to] = *(pixel < 0 ? none : factors + place + b);
+        to_starts[to] = pixel < 0 ? 0 : own[place + b];
+      }
+    });
+  }
+
  private:
   int64_t rows(int64_t m) const { return (m + tile - 1) / tile * tile; }
+
+  template <class W>
+  static constexpr int64_t kBytesOf = kBlock * (W::kWords ? 2 : 1);
+
+  // A block of row r, which has place `to`.
+  template <class W>
+  PTLITE_INLINE void put([[maybe_unused]] int64_t r, int64_t to, const uint8_t* numbers) const {
+#if defined(PTLITE_INT8_MATRIX)
+    if (tile > 1) {
+      uint8_t* pairs = values + (to - r % 2) * kBlock + r % 2 * 8;
+      for (int i = 0; i < kBlock; i += 8) memcpy(pairs + 2 * i, numbers + i, 8);
+      return;
+    }
+#endif
+    memcpy(values + to * kBytesOf<W>, numbers, kBytesOf<W>);
+  }
 
   // Vector i of a block, zeros beyond k.
   static PTLITE_INLINE F load(const float* x, int64_t b, int i, int64_t k) {
@@ -141,16 +261,48 @@ struct Bytes {
   }
 };
 
-// What zero points or offsets change of the sums of a block of R rows, whose scales and sums are `step` apart.
+// What zero points or offsets change of the sums of a block of R rows, whose scales and sums are `step` apart; without scales where whole rows have them.
 template <int R, int V>
 PTLITE_INLINE void add_zeros(const PackedWeight& w, const F (&zero)[V], const F (&scale)[V], const float* factors, const float* sums, int64_t step, F (&total)[R][V]) {
   for (int r = 0; r < R; r++) {
-    const F factor(factors[r * step]), sum(sums[r * step]);
+    const F factor(factors == nullptr ? 1 : factors[r * step]), sum(sums[r * step]);
     for (int v = 0; v < V; v++) {
       if (w.zero == ZeroPoints_integers) total[r][v] = fma(zero[v] * (F::zero() - sum), factor * scale[v], total[r][v]);
       else total[r][v] = fma(zero[v], factor * sum, total[r][v]);
     }
   }
+}
+
+// Adds sums of a block of R rows to totals. Of rows that have one scale each, what their zero points, `step` apart, change comes from sums of the weight's own numbers: it is exact.
+template <int R, int V>
+PTLITE_INLINE void add_block(const Reg (&sum)[R][V], const F* own, const F (&scale)[V], const float* factors, int64_t step, F (&total)[R][V]) {
+#pragma GCC unroll 8
+  for (int r = 0; r < R; r++) {
+    const F factor(factors[r * step]);
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) {
+      const F value = convert<float>(Vec<int32_t>((Vec<int32_t>::Raw)sum[r][v]));
+      total[r][v] = own == nullptr ? fma(value, factor * scale[v], total[r][v]) : fma(fma(factor, own[v], value), scale[v], total[r][v]);
+    }
+  }
+}
+
+// Totals of rows that have one scale each.
+template <int R, int V>
+PTLITE_INLINE void scale_rows(const float* factors, F (&total)[R][V]) {
+#pragma GCC unroll 16
+  for (int i = 0; i < R * V; i++) total[i / V][i % V] *= F(factors[i / V]);
+}
+
+// Sums of a block of V vectors of a panel.
+template <class W, int V>
+PTLITE_INLINE void sums_of_block(const uint8_t* at, F (&own)[V]) {
+  alignas(64) static constexpr uint8_t kOnes[kBlock] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  alignas(64) static constexpr int16_t kWordOnes[kBlock] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const int32_t start = -W::kOffset * kBlock;
+  Reg sum[1][V];
+  W::template block<1, V>(at, W::kWords ? reinterpret_cast<const uint8_t*>(kWordOnes) : kOnes, 0, &start, 0, sum);
+  for (int v = 0; v < V; v++) own[v] = convert<float>(Vec<int32_t>((Vec<int32_t>::Raw)sum[0][v]));
 }
 
 // R rows by V vectors of columns of a panel, from vector v0 on.
@@ -161,9 +313,11 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
   for (int i = 0; i < R * V; i++) total[i / V][i % V] = F::zero();
   const uint8_t* at = w.block(panel, 0) + v0 * PTLITE_VEC_BYTES;
   const int64_t blocks = w.blocks(), span = w.span(), a_row = blocks * a.block_bytes;
-  const bool whole = w.group == 0 && w.zero != ZeroPoints_offsets;
+  const bool whole = w.group == 0 && w.zero != ZeroPoints_offsets, by_rows = finish.f.bytes > RowBytes_blocks;
+  const bool shifts = by_rows && finish.f.bytes != RowBytes_symmetric;
   for (int64_t b = 0, g = 0; b < blocks; g++) {
-    F scale[V], zero[V];
+    F scale[V], zero[V], own[V];
+    for (int v = 0; v < V; v++) own[v] = F::zero();
     for (int v = 0; v < V; v++) scale[v] = whole ? F(1) : scales_of(w, panel, g, v0 + v);
     for (int v = 0; v < V; v++) zero[v] = w.zero == ZeroPoints_none ? F::zero() : zeros_of(w, panel, g, v0 + v);
     for (const int64_t end = std::min(blocks, b + span); b < end; b++, at += W::kBytes) {
@@ -172,18 +326,14 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
       }
       Reg sum[R][V];
       W::template block<R, V>(at, a.values + row * a_row + b * a.block_bytes, a_row, a.starts + row * blocks + b, blocks, sum);
-#pragma GCC unroll 4
-      for (int r = 0; r < R; r++) {
-        const F factor(a.scales[(row + r) * blocks + b]);
-#pragma GCC unroll 4
-        for (int v = 0; v < V; v++) {
-          const F value = convert<float>(Vec<int32_t>((Vec<int32_t>::Raw)sum[r][v]));
-          total[r][v] = fma(value, factor * scale[v], total[r][v]);
-        }
-      }
-      if (w.zero != ZeroPoints_none) add_zeros<R, V>(w, zero, scale, a.scales + row * blocks + b, a.sums + row * blocks + b, blocks, total);
+      const float* factors = a.scales + row * blocks + b;
+      if (shifts) sums_of_block<W, V>(at, own);
+      if (by_rows) add_block<R, V>(sum, own, scale, factors, blocks, total);
+      else add_block<R, V>(sum, nullptr, scale, factors, blocks, total);
+      if (w.zero != ZeroPoints_none) add_zeros<R, V>(w, zero, scale, by_rows ? nullptr : factors, a.sums + row * blocks + b, blocks, total);
     }
   }
+  if (by_rows) scale_rows<R, V>(a.row_scales + row, total);
   if (whole) {
     for (int v = 0; v < V; v++)
       for (int r = 0; r < R; r++) total[r][v] *= scales_of(w, panel, 0, v0 + v);
@@ -198,12 +348,28 @@ struct Strip {
   uint8_t* values;  // [block][8][kTileVectors] vectors, or [block][4][kTileVectors * kLanes columns][8] for products of matrices
   float* scales;    // [group][kTileVectors] vectors
   float* zeros;     // the same
+  float* sums;      // [block][kTileVectors] vectors, of the numbers
 
-  static int64_t bytes(const PackedWeight& w) { return w.blocks() * kBlockBytes + 2 * w.groups() * kTileVectors * PTLITE_VEC_BYTES; }
+  static int64_t bytes(const PackedWeight& w) { return w.blocks() * kBlockBytes + (2 * w.groups() + w.blocks()) * kTileVectors * PTLITE_VEC_BYTES; }
+  static_assert(kBlock / 4 * kTileVectors * PTLITE_VEC_BYTES + 3 * kTileVectors * PTLITE_VEC_BYTES <= kPanelScratch);
   Strip(uint8_t* memory, const PackedWeight& w)
-      : values(memory), scales(reinterpret_cast<float*>(memory + w.blocks() * kBlockBytes)), zeros(scales + w.groups() * kTileVectors * kLanes) {}
+      : values(memory), scales(reinterpret_cast<float*>(memory + w.blocks() * kBlockBytes)), zeros(scales + w.groups() * kTileVectors * kLanes),
+        sums(zeros + w.groups() * kTileVectors * kLanes) {}
 
   static constexpr int kBlockBytes = kBlock / 4 * kTileVectors * PTLITE_VEC_BYTES;
+
+  // The sums of all blocks, of the same columns.
+  template <class W>
+  void fill_sums(const PackedWeight& w, int64_t first) const {
+    for (int v = 0; v < kTileVectors; v++) {
+      const int64_t panel = (first + v) / kVectors, part = (first + v) % kVectors;
+      for (int64_t b = 0; b < w.blocks(); b++) {
+        F own[1] = {F::zero()};
+        if (panel < w.panels()) sums_of_block<W, 1>(w.block(panel, b) + part * PTLITE_VEC_BYTES, own);
+        own[0].store(sums + (b * kTileVectors + v) * kLanes);
+      }
+    }
+  }
 
   // From vector `first` of all columns on; zeros where there are none.
   void fill(const PackedWeight& w, int64_t first) const {
@@ -288,7 +454,7 @@ void by_strip(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t
 #pragma GCC unroll 16
   for (int i = 0; i < R * V; i++) total[i / V][i % V] = F::zero();
   const int64_t blocks = w.blocks(), span = w.span();
-  const bool whole = w.group == 0 && w.zero != ZeroPoints_offsets;
+  const bool whole = w.group == 0 && w.zero != ZeroPoints_offsets, by_rows = finish.f.bytes > RowBytes_blocks;
   const uint8_t *at = strip.values, *x = a.values + a.at(row, 0) * kBlock;
   const float* factors = a.scales + a.at(row, 0);
   [[maybe_unused]] const int32_t* starts = a.starts + a.at(row, 0);
@@ -319,25 +485,24 @@ void by_strip(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t
       starts += kTileRows;
 #endif
       at += Strip::kBlockBytes;
-#pragma GCC unroll 8
-      for (int r = 0; r < R; r++) {
-        const F factor(factors[r]);
-#pragma GCC unroll 4
-        for (int v = 0; v < V; v++) {
-          const F value = convert<float>(Vec<int32_t>((Vec<int32_t>::Raw)sum[r][v]));
-          total[r][v] = fma(value, factor * scale[v], total[r][v]);
-        }
+      if (by_rows) {
+        F own[V];
+        for (int v = 0; v < V; v++) own[v] = F::load(strip.sums + (b * V + v) * kLanes);
+        add_block<R, V>(sum, own, scale, factors, 1, total);
+      } else {
+        add_block<R, V>(sum, nullptr, scale, factors, 1, total);
       }
       if (w.zero != ZeroPoints_none) {
         F zero[V];
         for (int v = 0; v < V; v++) zero[v] = F::load(strip.zeros + (g * V + v) * kLanes);
-        add_zeros<R, V>(w, zero, scale, factors, sums, 1, total);
+        add_zeros<R, V>(w, zero, scale, by_rows ? nullptr : factors, sums, 1, total);
       }
       x += kTileRows * kBlock;
       factors += kTileRows;
       sums += kTileRows;
     }
   }
+  if (by_rows) scale_rows<R, V>(a.row_scales + row, total);
   if (whole) {
     for (int v = 0; v < V; v++)
       for (int r = 0; r < R; r++) total[r][v] *= scale_at(0, v);
@@ -354,14 +519,16 @@ void rest(const PackedWeight& w, const Strip& strip, const Bytes& a, int64_t row
   by_strip<M>(w, strip, a, row, task.m0, first, finish);
 }
 
+template <class W>
 bool multiply_many(const RowsTask& task, const PackedWeight& w, const Bytes& a) {
-  auto* memory = static_cast<uint8_t*>(range_scratch(static_cast<size_t>(Strip::bytes(w))));
+  auto* memory = task.scratch != nullptr ? task.scratch : static_cast<uint8_t*>(range_scratch(static_cast<size_t>(Strip::bytes(w))));
   if (memory == nullptr) return false;
   const Strip strip(memory, w);
   const Finish finish{*task.f};
   for (int64_t first = task.begin * kVectors; first < task.end * kVectors; first += kTileVectors) {
     poll();
     strip.fill(w, first);
+    if (task.f->bytes > RowBytes_blocks) strip.fill_sums<W>(w, first);
     int64_t r = 0;
     for (; r + kTileRows <= task.m; r += kTileRows) by_strip<kTileRows>(w, strip, a, r, task.m0, first, finish);
     if (r < task.m) rest<kTileRows - 1>(w, strip, a, r, task, first, finish);
@@ -382,12 +549,29 @@ bool run(const RowsTask& task) {
 #else
   const Bytes a(task.memory, task.m, w.blocks(), W::kWords, 1);
 #endif
-  if (!task.multiply) {
-    for (int64_t r = task.begin; r < task.end; r++) a.template fill<W>(r, reinterpret_cast<const float*>(f.x) + (task.m0 + r) * f.k, f.k);
+  if (task.step == RowsStep::kRound) {
+    for (int64_t r = task.begin; r < task.end; r++) {
+      const float* x = reinterpret_cast<const float*>(f.x) + (task.m0 + r) * f.k;
+      if (f.bytes > RowBytes_blocks) a.template fill_row<W>(r, x, f.k, RowRange(f, x));
+      else a.template fill<W>(r, x, f.k);
+    }
+    return true;
+  }
+  if (task.step == RowsStep::kRoundPlanes) {
+    const auto* x = reinterpret_cast<const float*>(f.x) + task.m0;
+    for (int64_t r = task.begin; r < task.end; r += kLanes)
+      a.template fill_planes<W>(r, std::min<int64_t>(kLanes, task.end - r), x + r, task.plane, f.k);
+    return true;
+  }
+  if (task.step == RowsStep::kGather) {
+    const RoundedPixels& pixels = *task.pixels;
+    const WindowPixels& windows = *pixels.windows;
+    const Bytes from(pixels.memory, pixels.count, w.blocks() / (windows.kernel[0] * windows.kernel[1] * windows.kernel[2]), W::kWords, 1);
+    for (int64_t r = task.begin; r < task.end; r++) a.template gather<W>(r, task.m0 + r, windows, from);
     return true;
   }
 #if defined(PTLITE_INT8_DOT)
-  if (many) return multiply_many(task, w, a);
+  if (many) return multiply_many<W>(task, w, a);
 #endif
   const Finish finish{f};
   for (int64_t p = task.begin; p < task.end; p++) {
@@ -403,7 +587,14 @@ bool run(const RowsTask& task) {
   return true;
 }
 
-bool product(const RowsTask* task) { return task->f->format == WeightFormat_int8 ? run<Int8>(*task) : run<Int4>(*task); }
+bool product(const RowsTask* task) {
+  if (task->f->format != WeightFormat_int8) return run<Int4>(*task);
+#if defined(PTLITE_INT8_SIGNS)
+  // rows of their own range have -128, which has no sign to take
+  if (task->f->bytes > RowBytes_blocks) return run<Int8Words>(*task);
+#endif
+  return run<Int8>(*task);
+}
 
 }  // namespace
 

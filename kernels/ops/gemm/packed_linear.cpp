@@ -177,7 +177,7 @@ bool product_of_rounded(const Frame& f, const PostOps* post, int64_t row_bytes, 
   for (int64_t m0 = 0; m0 < f.m; m0 += kRowsAtOnce) {
     const int64_t m = std::min(kRowsAtOnce, f.m - m0);
     parallel_for(m, grain_for(f.k * 2), [&](int64_t begin, int64_t end) {
-      const RowsTask task{&f, memory, m0, m, begin, end, false};
+      const RowsTask task{&f, memory, m0, m, begin, end, RowsStep::kRound};
       if (!product(&task)) done = false;
     });
     parallel_for((w.panels() + kPair - 1) / kPair, grain_for(m * f.k * kPanel * kPair / 4), [&](int64_t begin, int64_t end) {
@@ -186,7 +186,7 @@ bool product_of_rounded(const Frame& f, const PostOps* post, int64_t row_bytes, 
       const int64_t step = post == nullptr ? last : std::max<int64_t>(1, kStepsBytes / (4 * m * kPanel * kPair)) * kPair;
       for (int64_t p = begin * kPair; p < last; p += step) {
         const int64_t to = std::min(last, p + step), column = p * kPanel;
-        const RowsTask task{&f, memory, m0, m, p, to, true};
+        const RowsTask task{&f, memory, m0, m, p, to, RowsStep::kMultiply};
         if (!product(&task)) done = false;
         if (post != nullptr)
           post->apply(m, std::min<int64_t>(f.n, to * kPanel) - column, reinterpret_cast<float*>(f.out) + m0 * f.n + column, f.n, 0, m0, column);
@@ -287,14 +287,17 @@ bool multiply(const Frame& f, const PostOps* post) {
   // floats that lie as they are multiplied are read twice at less than unpacking takes
   const bool many = f.m > (w.floats() && kRows > 2 ? 2 * kRows : kRows) && blocks > 0;
   if (f.bytes != 0 && f.format != WeightFormat_bfloat16) {
-    // a scale and two sums for each block of at most int16
-    return product_of_rounded(f, post, blocks * (kBlock * 2 + 12), packed_bytes);
+    // a scale and two sums for each block of at most int16, and a scale of the row
+    return product_of_rounded(f, post, blocks * (kBlock * 2 + 12) + 4, packed_bytes);
   }
   if (f.bytes != 0 && many && packed_pairs(nullptr)) return product_of_rounded(f, post, blocks * kBlock * 2, packed_pairs);
   return many ? product_of_many(f, post) : product_of_few(f, post);
 }
 
-int32_t product(const Frame& f, const PostOps* post) { return multiply(f, post) ? PTLITE_OK : PTLITE_NO_MEMORY; }
+int32_t product(const Frame& f, const PostOps* post) {
+  if (f.m == 0 || f.n == 0) return PTLITE_OK;
+  return multiply(f, post) ? PTLITE_OK : PTLITE_NO_MEMORY;
+}
 
 int32_t packed_linear(packed_linear_frame* f) { return product(*f, nullptr); }
 

@@ -72,7 +72,7 @@ bool product(const RowsTask* task) {
   const packed_linear_frame& f = *task->f;
   const PackedWeight w(f, f.weight);
   const Rows rows{task->memory, w.blocks()};
-  if (!task->multiply) {
+  if (task->step == RowsStep::kRound) {
     for (int64_t r = task->begin; r < task->end; r++) rows.fill(r, reinterpret_cast<const float*>(f.x) + (task->m0 + r) * f.k, f.k);
     // rows that the last block lacks
     if (task->end == task->m) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dispatch/stub.h"
+#include "ops/convolution/window_pixels.h"
 #include "ops/gemm/packed_weight.h"
 #include "primitives/int8.h"
 #include "vec/half.h"
@@ -9,14 +10,34 @@
 
 namespace ptlite {
 
-// A part of a product of rows that are rounded: `m` rows from m0 on. Rows [begin, end) of these are rounded into `memory`, or, where `multiply` is set, all of them are
-// multiplied by panels [begin, end), of which the first one is even.
+// What becomes of rows: they are rounded, from where they lie one after the other, or from planes, of which each has a number of all of them; or they are
+// those that windows of rounded pixels are; or they are multiplied.
+enum class RowsStep { kRound, kRoundPlanes, kGather, kMultiply };
+
+// Pixels that were rounded as rows of their own, and the windows that read them.
+struct RoundedPixels {
+  uint8_t* memory;
+  int64_t count;
+  const WindowPixels* windows;
+};
+
+// A part of a product of rows that are rounded: `m` rows from m0 on. Rows [begin, end) of these are written to `memory`, or all of them are multiplied by panels
+// [begin, end), of which the first one is even.
 struct RowsTask {
   const packed_linear_frame* f;
   uint8_t* memory;
   int64_t m0, m, begin, end;
-  bool multiply;
+  RowsStep step;
+  // of kGather
+  const RoundedPixels* pixels = nullptr;
+  // numbers of a plane, of kRoundPlanes
+  int64_t plane = 0;
+  // kPanelScratch bytes for each block of a row where the caller has them; range_scratch has them otherwise
+  uint8_t* scratch = nullptr;
 };
+
+// What a product of panels takes for itself, for each block of 32 numbers.
+constexpr int64_t kPanelScratch = 2048;
 
 // Rows beyond `m` that `memory` has room for, so that they are whole tiles.
 constexpr int64_t kMostTileRows = 32;

@@ -98,6 +98,30 @@ struct Int8 {
   }
 };
 
+#if defined(PTLITE_INT8_SIGNS)
+
+// The same for all integers of 8 bits.
+struct Int8Words {
+  static constexpr bool kWords = true;
+  static constexpr int32_t kOffset = 0;
+  static constexpr int kBytes = kBlock * kPanel;
+
+  template <int R, int V>
+  static PTLITE_INLINE void block(const uint8_t* w, const uint8_t* a, int64_t a_row, const int32_t*, int64_t, Reg (&sum)[R][V]) {
+#pragma GCC unroll 16
+    for (int i = 0; i < R * V; i++) sum[i / V][i % V] = int8::none();
+#pragma GCC unroll 8
+    for (int s = 0; s < kBlock / 4; s++, w += 4 * kPanel, a += 8) {
+      Reg x[V];
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) x[v] = int8::load(w + v * PTLITE_VEC_BYTES);
+      add_words<R, V>(x, false, a, a_row, sum);
+    }
+  }
+};
+
+#endif
+
 struct Int4 {
   static constexpr bool kWords = kInt4Words;
   static constexpr int32_t kOffset = 8;

@@ -16,6 +16,8 @@ using F = Vec<float>;
 
 // Magnitudes below have no scale that bfloat16 tells from zero.
 constexpr float kLeast = 1e-35f;
+// By how much another scale has to fit better.
+constexpr float kBetter = 1.000004f;
 
 // The integers of a format, and what is tried for the one that the number of the largest magnitude becomes: first + i * step for i < count. Clipping it pays
 // where there are few integers.
@@ -56,7 +58,8 @@ F scales_of(const float* x, int64_t count, const Range& range) {
   for (int t = 0; t < range.count; t++) {
     const Fit fit(x, count, F(range.first + static_cast<float>(t) * range.step) / largest, range);
     const F gain = select(fit.qq > F::zero(), fit.xq * fit.xq / fit.qq, F::zero());
-    const auto better = (gain > best) & (fit.qq > F::zero());
+    // as good up to rounding is no better: levels differ in that, and are to choose the same
+    const auto better = (gain > best * F(kBetter)) & (fit.qq > F::zero());
     best = select(better, gain, best);
     scale = select(better, fit.xq / fit.qq, scale);
   }

@@ -3,9 +3,18 @@
 #include "instructions.h"
 #include "harness.h"
 
+#include "dispatch/processor.h"
+#include "dispatch/run_frame.h"
+namespace ptlite {
+bool has_fast_pairs() { return true; }
+int32_t ptlite_run_frame_at(void*, uint32_t) { return PTLITE_NO_KERNEL; }
+}  // namespace ptlite
+
 #include "ops/gemm/bfloat16_gemm.cpp"
 #define conv conv_of_level
+#define by_pairs conv_by_pairs
 #include "ops/convolution/bfloat16_conv.cpp"
+#undef by_pairs
 #undef conv
 
 namespace {

@@ -92,7 +92,7 @@ struct Weight {
     uint8_t* at = w.block(panel, b);
     if (w.format == WeightFormat_bfloat16) return number_of_bits(reinterpret_cast<uint16_t*>(at)[i * kPanel + r] = random_bfloat16());
     if (w.format == WeightFormat_int8) {
-      const int32_t q = random_between(-127, 127);
+      const int32_t q = random_between(1, 20) == 1 ? -128 : random_between(-127, 127);
       at[int8_place(i, r)] = static_cast<uint8_t>(q);
       return number(w, panel, b / w.span(), r, q);
     }
@@ -120,6 +120,26 @@ std::vector<double> rounded(const std::vector<float>& x, int64_t k, bool bytes) 
   return out;
 }
 
+// What rows become that are rounded by their own range, in bytes of -128 to 127.
+std::vector<double> rounded_rows(const std::vector<float>& x, int64_t k, int32_t kind, float eps) {
+  std::vector<double> out(x.begin(), x.end());
+  for (size_t row = 0; row < x.size(); row += k) {
+    float low = 0, high = 0;
+    for (int64_t i = 0; i < k; i++) low = fminf(low, x[row + i]), high = fmaxf(high, x[row + i]);
+    const float scale = fmaxf(kind == RowBytes_symmetric ? fmaxf(-low, high) / 127.5f : (high - low) / 255, eps);
+    float zero = 0;
+    if (kind == RowBytes_affine) zero = -128 - nearbyintf(low / scale);
+    if (kind == RowBytes_tokens) zero = (low / scale - 128) + (high / scale + 127) > 0 ? -128 - low / scale : 127 - high / scale;
+    zero = nearbyintf(fminf(fmaxf(zero, -128), 127));
+    for (int64_t i = 0; i < k; i++) {
+      volatile double product = x[row + i] * (1 / static_cast<double>(scale));
+      const double q = kind == RowBytes_tokens ? nearbyint(product + zero) : nearbyintf(x[row + i] * (1 / scale)) + zero;
+      out[row + i] = (fmin(fmax(q, -128), 127) - zero) * scale;
+    }
+  }
+  return out;
+}
+
 template <class Product>
 void one(int i, int32_t format, const char* what, const Product& run) {
   const int sizes[] = {1, 2, 15, 16, 17, 33, 48, 65, 100};
@@ -137,7 +157,10 @@ void one(int i, int32_t format, const char* what, const Product& run) {
   f.n = static_cast<int32_t>(n);
   f.k = static_cast<int32_t>(k);
   f.group = static_cast<int32_t>(group);
-  f.bytes = 1;
+  const bool from_planes = format != WeightFormat_bfloat16 && i % 3 != 0;
+  f.bytes = format == WeightFormat_bfloat16 || from_planes || i % 2 == 0 ? RowBytes_blocks : RowBytes_affine + i / 3 % 3;
+  f.range = 255;
+  f.eps = 1e-6;
   f.clamped = i % 4 == 1;
   f.lo = -2;
   f.hi = 3;
@@ -147,17 +170,38 @@ void one(int i, int32_t format, const char* what, const Product& run) {
   f.bias = i % 3 == 0 ? 0 : address(bias);
   f.out = address(out);
   const PackedWeight w(f, f.weight);
-  auto* memory = static_cast<uint8_t*>(ptlite::ptlite_scratch(static_cast<size_t>((m + kMostTileRows) * w.blocks() * (kBlock * 2 + 12) + 64)));
-  const auto part = [&](int64_t begin, int64_t end, bool multiply) {
-    const RowsTask task{&f, memory, 0, m, begin, end, multiply};
+  auto* memory = static_cast<uint8_t*>(ptlite::ptlite_scratch(static_cast<size_t>((m + kMostTileRows) * (w.blocks() * (kBlock * 2 + 12) + 4) + 64)));
+  const auto step = [&](const RowsTask& task) {
     if (!run(&task)) wrong++;
   };
-  part(0, m / 2, false);
-  part(m / 2, m, false);
+  const auto multiply = [&](int64_t begin, int64_t end) { step({&f, memory, 0, m, begin, end, RowsStep::kMultiply}); };
+  // rows as they lie, from planes of a number of each, or copied from pixels, which are the windows of a convolution with one tap
+  std::vector<float> planes(m * k);
+  for (int64_t r = 0; r < m; r++)
+    for (int64_t c = 0; c < k; c++) planes[c * m + r] = x[r * k + c];
+  if (from_planes) f.x = address(planes);
+  if (from_planes && i % 3 == 2 && f.zero == ZeroPoints_none) {
+    packed_linear_frame one = f;
+    one.m = 1;
+    const struct {
+      int32_t in[3], kernel[3], stride[3], padding[3], dilation[3], out[3];
+    } shape = {{1, 1, static_cast<int32_t>(m)}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {1, 1, static_cast<int32_t>(m)}};
+    const WindowPixels windows(shape);
+    const RoundedPixels pixels{static_cast<uint8_t*>(ptlite::ptlite_scratch(static_cast<size_t>(m * w.blocks() * (kBlock * 2 + 12) + 64))), m, &windows};
+    step({&one, pixels.memory, 0, m, 0, m, RowsStep::kRoundPlanes, nullptr, m});
+    step({&f, memory, 0, m, 0, m / 2, RowsStep::kGather, &pixels});
+    step({&f, memory, 0, m, m / 2, m, RowsStep::kGather, &pixels});
+    free(pixels.memory);
+  } else {
+    const RowsStep rounding = from_planes ? RowsStep::kRoundPlanes : RowsStep::kRound;
+    step({&f, memory, 0, m, 0, m / 2, rounding, nullptr, m});
+    step({&f, memory, 0, m, m / 2, m, rounding, nullptr, m});
+  }
   const int64_t middle = w.panels() / 4 * 2;
-  part(0, middle, true);
-  part(middle, w.panels(), true);
-  const std::vector<double> rows = rounded(x, k, format != WeightFormat_bfloat16);
+  multiply(0, middle);
+  multiply(middle, w.panels());
+  const std::vector<double> rows =
+      f.bytes > RowBytes_blocks ? rounded_rows(x, k, f.bytes, 1e-6f) : rounded(x, k, format != WeightFormat_bfloat16);
   for (int64_t r = 0; r < m; r++) {
     for (int64_t c = 0; c < n; c++) {
       double sum = f.bias == 0 ? 0 : bias[c], magnitude = fabs(sum);
@@ -177,8 +221,8 @@ void one(int i, int32_t format, const char* what, const Product& run) {
 
 int main() {
   int cases = 0;
-  for (int i = 0; i < 40; i++, cases++) one(i, WeightFormat_int8, "int8", stub_packed_bytes);
-  for (int i = 0; i < 40; i++, cases++) one(i, WeightFormat_int4, "int4", stub_packed_bytes);
+  for (int i = 0; i < 120; i++, cases++) one(i, WeightFormat_int8, "int8", stub_packed_bytes);
+  for (int i = 0; i < 120; i++, cases++) one(i, WeightFormat_int4, "int4", stub_packed_bytes);
 #if defined(PTLITE_BF16_AMX) || defined(PTLITE_BF16_DOT)
   for (int i = 0; i < 40; i++, cases++) one(i, WeightFormat_bfloat16, "bfloat16", stub_packed_pairs);
 #endif

@@ -4,6 +4,7 @@ import type { DTypeName } from '../../../src/index.js'
 import { roundedLinear } from '../../../runtime/operators/support/rounded-weight.js'
 import { type Rounding, Storage } from '../../../runtime/tensor/storage.js'
 import { integerWeight, LAYOUTS, packIntegers } from '../../support/integer-weights.js'
+import { ROW_KINDS } from '../../support/products.js'
 import { aten, type Draw } from './draw.js'
 
 /**
@@ -46,13 +47,23 @@ const ROUNDINGS = [
   ...[true, false].map((bytes) => [`int4, ${bytes}`, { format: kernels.WeightFormat.int4, group: 32, bytes }] as const),
 ] as const
 
-/** A weight [n, k] that is rounded when it is used, to what it is: integers of the format with 1 / 64 as their scale. */
-function roundable(d: Draw, n: number, k: number, rounding: Rounding): Tensor {
+/** A weight [n, k], or the filter of a convolution, that is rounded when it is used, to what it is: integers of the format with 1 / 64 as their scale. */
+function roundable(d: Draw, n: number, k: number, rounding: Rounding, sides: readonly number[] = []): Tensor {
   const [low, high, end] = rounding.format === kernels.WeightFormat.int4 ? [-7, 7, -8] : [-126, 126, 127]
-  const data = Float32Array.from({ length: n * k }, (_, i) => ((i % k) % 32 === 0 ? end : d.integer(low, high)) / 64)
-  const weight = tensor(data, [n, k])
+  const taps = sides.reduce((product, side) => product * side, 1)
+  const length = n * k * taps
+  const data = Float32Array.from({ length }, (_, i) => ((Math.floor(i / taps) % k) % 32 === 0 ? end : d.integer(low, high)) / 64)
+  const weight = tensor(data, [n, k, ...sides])
   weight.storage.rounding = rounding
   return weight
+}
+
+/** Input, filter, bias and settings of a convolution with a filter that is rounded to what it is. */
+function roundedConvolution(d: Draw, rounding: Rounding): Input[] {
+  const [n, channels, side] = [16 + d.length(), 32 + d.length(), d.of([1, 3])]
+  const filter = roundable(d, n, channels, rounding, [side, side])
+  const padding = d.of([0, (side - 1) / 2])
+  return [d.dense([d.of([1, 2]), channels, 3 + d.length(), 4]), filter, d.dense([n]), [1, 1], [padding, padding], [1, 1], int(1)]
 }
 
 const row = (name: string, bound: Bound, run: Case['run']): Case => ({ name, bound, run })
@@ -494,7 +505,13 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       const weight = integerWeight(layout, n, k, (low, high) => d.integer(low, high))
       const address = packIntegers(layout, weight, { place, take }, (call) => call())
       const x = d.dense([m, k])
-      const results = [false, true].map((bytes) => roundedLinear(x, { ...layout, n, k, bytes, address }, null, null))
+      const held = { ...layout, n, k, address }
+      const results = [
+        ...[false, true].map((bytes) => roundedLinear(x, { ...held, bytes }, null, null)),
+        ...ROW_KINDS.map((kind) =>
+          roundedLinear(x, { ...held, bytes: false, rows: { kind: kernels.RowBytes[kind], least: -128, eps: 1e-6 } }, null, null),
+        ),
+      ]
       for (const storage of storages) storage.free()
       return results
     }),
@@ -510,6 +527,19 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       const [m, n, k] = [d.of([1, 2, 5, 9, 23, 40]), 16 + d.length(), 32 + d.length()]
       const layer = [d.dense([m, k]), roundable(d, n, k, rounding), d.dense([n]), ...LIMITS]
       return callOperator('ptlite::linear', [...layer, ...steps(d, d.of([[m, n], [n], [m, 1]]))])
+    }),
+  ),
+  packed_conv: ROUNDINGS.map(([name, rounding]) =>
+    row(`convolution of ${name}`, SUM, (d) => aten('conv2d', ...roundedConvolution(d, rounding))),
+  ),
+  packed_conv_post: ROUNDINGS.map(([name, rounding]) =>
+    row(`convolution of ${name}, post-ops`, SUM, (d) => {
+      const layer = roundedConvolution(d, rounding)
+      const [x, filter, , , padding] = layer as [Tensor, Tensor, Tensor, number[], number[]]
+      const sizes = [2, 3].map((i) => x.shape[i]! + 2 * padding[i - 2]! - filter.shape[i]! + 1)
+      const [n] = filter.shape as [number]
+      const block = steps(d, d.of([[x.shape[0]!, n, ...sizes], [n, 1, 1], sizes]))
+      return callOperator('ptlite::convolution', [...layer, ...LIMITS, ...block])
     }),
   ),
   conv: [convolution('conv2d', false, 'float32'), convolution('conv2d', false, 'float64')],

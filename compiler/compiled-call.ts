@@ -2,7 +2,7 @@ import { visitTensors } from '../program/reach.js'
 import type { Limits } from '../runtime/limits.js'
 import * as features from '../runtime/features.js'
 import { asCompilation, currentBudget } from '../runtime/native/budget.js'
-import { isRounded } from '../runtime/operators/support/rounded-weight.js'
+import { isRounded, isRoundedFilter } from '../runtime/operators/support/rounded-weight.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { Storage } from '../runtime/tensor/storage.js'
@@ -67,7 +67,7 @@ export class CompiledCall implements Call {
     const { plan } = this
     // arguments that share memory in another way than when the plan was made
     if (plan === null || !plan.accepts(inputs) || haveRounded(inputs))
-      return this.guarded(inputs, this.changes, () => this.runner.run(inputs))
+      return this.guarded(inputs, this.changes, () => this.runner.run(inputs, false, outside))
     // any kernel may be ended by a deadline
     const risky = this.riskyPlan || (this.changes && currentBudget().clocked)
     return this.guarded(inputs, risky, () => plan.run(inputs, outside))
@@ -100,26 +100,28 @@ export class CompiledCall implements Call {
 
 /** Whether products round one of these. The kernels of a plan have a weight's floats, or what it was packed to when the plan was made. */
 function haveRounded(inputs: readonly Tensor[]): boolean {
-  return features.rounding && inputs.some(isRounded)
+  return features.rounding && inputs.some((t) => isRounded(t) || isRoundedFilter(t))
 }
 
 /**
  * Optimizes a recorded graph, runs it once on `inputs`, comparing the type of every value with what the passes said, and
- * captures a second run. `result` is that of the last run, and inputs that are written to are so once. Throws where the passes were
+ * captures a second run. `result` is that of the last run (`outside`: see `Plan.run`), and inputs that are written to are so once. Throws where the passes were
  * wrong, with inputs as they were.
  */
 export function compileCall(
   recorded: Graph,
   inputs: readonly Tensor[],
   options?: PassOptions,
+  outside = true,
 ): { readonly call: CompiledCall; readonly result: Value } {
-  return asCompilation(() => compileGraph(recorded, inputs, options))
+  return asCompilation(() => compileGraph(recorded, inputs, options, outside))
 }
 
 function compileGraph(
   recorded: Graph,
   inputs: readonly Tensor[],
   options: PassOptions | undefined,
+  outside: boolean,
 ): { readonly call: CompiledCall; readonly result: Value } {
   const graph = optimize(recorded, undefined, options)
   const draws = drawsRandom(graph)
@@ -132,14 +134,17 @@ function compileGraph(
     releaseResult(runner.run(inputs, true), graph, inputs)
     before.restore()
     const { value: result, ...found } = haveRounded(inputs)
-      ? { value: runner.run(inputs), captured: null, reason: 'a matrix that products round may be another one in the next call' }
-      : capture(
-          () => runner.run(inputs),
-          inputs,
-          () => runner.label(),
+      ? {
+          value: runner.run(inputs, false, outside),
+          captured: null,
+          reason: 'a matrix that products round may be another one in the next call',
+        }
+      : capture(() => runner.run(inputs, false, outside), inputs, {
+          label: () => runner.label(),
           draws,
-          () => before.restore(),
-        )
+          putBack: () => before.restore(),
+          given: graph.constants.flatMap((c) => (c.derived ? [] : [c.tensor])),
+        })
     const risky = new Set(found.captured?.frames.flatMap(({ layout, label }) => (layout.total ? [] : [label])))
     const repeatable = isRepeatable(graph, recorded, (node) => found.captured === null || risky.has(labelOf(node)))
     if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason, repeatable), result }

@@ -273,6 +273,13 @@ export class TieredModule implements RegionHost {
     }
   }
 
+  /** The regions of a method that cannot be recorded as a whole, for tools. Runs the method. */
+  recordRegions(fn: LinkedFunction, args: readonly Value[]): RegionRecording[] {
+    const { result, regions } = compiler().recordRegions(this, fn, args)
+    this.discard(result, [...reachable(args)])
+    return regions.map(({ recording }) => recording)
+  }
+
   dispose(): void {
     for (const { entries } of this.everyMethod()) for (const entry of entries.splice(0)) entry.dispose()
     this.byModes.clear()
@@ -505,7 +512,7 @@ export class TieredModule implements RegionHost {
     args: readonly Value[],
   ): Value {
     try {
-      const { call, result } = this.compileGraph(graph, inputs)
+      const { call, result } = this.compileGraph(graph, inputs, true)
       entry.state = { kind: 'compiled', call, guards }
       compiler().letGoOfSources(guards, this.constantsInUse())
       return result
@@ -519,10 +526,10 @@ export class TieredModule implements RegionHost {
     }
   }
 
-  compileGraph(graph: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value } {
+  compileGraph(graph: Graph, inputs: readonly Tensor[], outside: boolean): { readonly call: CompiledCall; readonly result: Value } {
     this.noteChange()
     this.constants ??= compiler().newSharedConstants()
-    return compiler().withSharedConstants(this.constants, () => compiler().compileCall(graph, inputs, this.options))
+    return compiler().withSharedConstants(this.constants, () => compiler().compileCall(graph, inputs, this.options, outside))
   }
 
   compiledRegion({ guards }: RegionRecording): void {

@@ -10,7 +10,7 @@ import type { LoadOptions } from './options.js'
 const GROUPS = { int8: 0, int4: 32, bfloat16: 0, float16: 0 } as const
 
 /**
- * Has linear layers and embeddings round the matrices of a module when they first read them. What else reads a matrix has its floats. Throws
+ * Has linear layers, convolutions and embeddings round the matrices and filters of a module when they first read them. What else reads one has its floats. Throws
  * INVALID_ARGUMENT for settings that the format has not.
  */
 export function roundWeights(
@@ -31,7 +31,7 @@ export function roundWeights(
   const names = new Map([...script.parameters()].reverse().map(([name, tensor]) => [tensor, name]))
   const kept = new Set<Storage>()
   const matrices = [...reachable([script.root, ...script.functions.flatMap((f) => f.source.constants)])].filter(
-    (t) => t.type === DType.float32 && t.dim === 2,
+    (t) => t.type === DType.float32 && t.dim >= 2 && t.dim <= 5,
   )
   for (const t of matrices) if (keep?.(names.get(t) ?? '', [...t.shape]) === true) kept.add(t.storage)
   for (const { storage } of matrices) if (!kept.has(storage)) storage.rounding = rounding

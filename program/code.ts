@@ -19,7 +19,8 @@ export interface FunctionArgument {
 
 export interface FunctionSchema {
   readonly args: readonly FunctionArgument[]
-  readonly returns: readonly { readonly type: string }[]
+  /** `described`: the type that the file says of what the code has as `Any`. */
+  readonly returns: readonly { readonly type: string; readonly described?: string }[]
 }
 
 /** One function of a module as the file has it, before operators are resolved. */

@@ -1,233 +1,251 @@
 import { DType } from '../runtime/tensor/dtype.js'
+import { Float } from '../runtime/tensor/scalar.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { ScriptObject, type Value } from '../runtime/tensor/value.js'
+import { CodeWalk } from './code-walk.js'
 import { Opcode } from './generated/opcodes.js'
-import type { LinkedFunction } from './linked.js'
+import { type LinkedFunction, STATE_METHOD } from './linked.js'
 import { reachable } from './reach.js'
-import { stackEffect } from './stack-effect.js'
 import { modulesOf } from './training.js'
-import { argumentCount } from './verifier.js'
 
-/** A call of `aten::linear` that has the same float32 matrix of the module as its weight whenever it runs. */
+/** Where operators have what is multiplied, the matrix and what is added; null for nothing. */
+export interface ProductArguments {
+  readonly input: number
+  readonly matrix: number
+  readonly bias: number | null
+}
+
+/** A call that multiplies by the same float32 matrix of the module whenever it runs. */
 export interface LinearCall {
   readonly fn: LinkedFunction
   readonly pc: number
+  /** As the module has it: [outputs, inputs], or [inputs, outputs] where it `isTurned`. */
   readonly weight: Tensor
-  readonly hasBias: boolean
+  readonly isTurned: boolean
+  readonly at: ProductArguments
 }
 
-/** Instructions that are looked at, in all functions and for all objects that they are called on. */
-const MAX_STEPS = 1 << 21
-const STATE_METHOD = /^__[gs]etstate__$/
+/** A call that looks up rows of a matrix of the module that linear calls multiply by, too. */
+export interface LookupCall {
+  readonly fn: LinkedFunction
+  readonly pc: number
+  readonly weight: Tensor
+}
 
-/** What is known of a value before anything runs; undefined for most. */
+export interface MatrixCalls {
+  readonly products: readonly LinearCall[]
+  readonly lookups: readonly LookupCall[]
+}
+
+/** Tells matrices apart that are not the same memory seen the same way: those that layers share are tensors of their own. */
+export class Views<T> {
+  private readonly byStorage = new Map<Storage, Map<string, T>>()
+
+  get({ storage, offset, shape, strides }: Tensor): T | undefined {
+    return this.byStorage.get(storage)?.get(`${offset}:${shape.join()}:${strides.join()}`)
+  }
+
+  set({ storage, offset, shape, strides }: Tensor, value: T): void {
+    const views = this.byStorage.get(storage) ?? new Map<string, T>()
+    this.byStorage.set(storage, views.set(`${offset}:${shape.join()}:${strides.join()}`, value))
+  }
+}
+
+/** What is known of a value before anything runs. */
 type Known =
   | { readonly kind: 'object'; readonly object: ScriptObject }
   | { readonly kind: 'tensor'; readonly tensor: Tensor }
   | { readonly kind: 'none' }
-  | undefined
+  | { readonly kind: 'one' }
 
-interface State {
-  readonly registers: Map<number, Known>
-  readonly stack: Known[]
+/** Products whose matrix is [inputs, outputs]. */
+const TURNED: Readonly<Record<string, ProductArguments>> = {
+  'aten::matmul': { input: 0, matrix: 1, bias: null },
+  'aten::mm': { input: 0, matrix: 1, bias: null },
+  // without factors of the product and the bias
+  'aten::addmm': { input: 1, matrix: 2, bias: 0 },
 }
 
 /**
- * The linear layers of a program whose matrices nothing else reads, as its code says; nothing runs. Empty for a program whose code is too large to follow.
+ * The linear layers of a program, and products with a matrix, whose matrices nothing else reads but embeddings of the same rows, as its code says; nothing runs. Empty for a
+ * program whose code is too large to follow.
  */
-export function linearCalls(functions: readonly LinkedFunction[], root: ScriptObject): LinearCall[] {
+export function matrixCalls(functions: readonly LinkedFunction[], root: ScriptObject): MatrixCalls {
   return new Search(functions, root).calls()
 }
 
-class Search {
+class Search extends CodeWalk<Known> {
   /** By function and instruction; null where the weight is not always the same. */
   private readonly found = new Map<LinkedFunction, Map<number, LinearCall | null>>()
-  /** What something else than a linear layer reads, or may. */
+  private readonly lookedUp = new Map<LinkedFunction, Map<number, LookupCall | null>>()
+  /** What something else than a linear layer or an embedding reads, or may. */
   private readonly read = new Set<Storage>()
-  private readonly byName: ReadonlyMap<string, LinkedFunction>
-  /** Objects that functions are called on. */
-  private readonly called = new Map<LinkedFunction, Set<ScriptObject | null>>()
-  private readonly pending: { readonly fn: LinkedFunction; readonly self: ScriptObject | null }[] = []
+  /** What something asks the sizes of, as embeddings with a padding do. */
+  private readonly measured = new Set<Storage>()
   private readonly objects: readonly ScriptObject[]
   /** Numbers of the slots that some function sets, of whatever class. */
   private readonly changing = new Set<number>()
-  private left = MAX_STEPS
+  /** Of the code at hand: stores into each register, and the places that are jumped back to. */
+  private loops: ReturnType<typeof survey> = { stores: new Map(), repeated: new Set() }
+  /** What was stored in registers of the code at hand, and those that were read where nothing had been. */
+  private readonly stored = new Map<number, (Known | undefined)[]>()
+  private readonly early = new Set<number>()
 
   constructor(
-    private readonly functions: readonly LinkedFunction[],
+    functions: readonly LinkedFunction[],
     private readonly root: ScriptObject,
   ) {
-    this.byName = new Map(functions.map((fn) => [fn.source.name, fn]))
+    super(functions)
     this.objects = [...modulesOf(root)]
     for (const { source } of functions)
       for (let at = 0; at < source.code.length; at += 3) if (source.code[at] === Opcode.SET_ATTR) this.changing.add(source.code[at + 1]!)
   }
 
-  calls(): LinearCall[] {
+  calls(): MatrixCalls {
     const { functions, root } = this
     const others = functions.filter(({ source }) => !STATE_METHOD.test(source.method))
-    for (const fn of others) if (fn.source.className === root.typeName) this.enter(fn, root)
+    for (const fn of others) if (fn.source.className === root.typeName) this.enter(fn, root, { kind: 'object', object: root })
     this.followAll()
     // of what nobody is seen to call it is not known what it is called on
-    for (const fn of others) if (!this.called.has(fn)) this.enter(fn, null)
-    this.followAll()
-    if (this.left <= 0) return []
-    const calls = [...this.found.values()].flatMap((byPc) => [...byPc.values()]).filter((call) => call !== null)
-    return calls.filter(({ weight }) => !this.read.has(weight.storage))
+    for (const fn of others) if (!this.wasEntered(fn)) this.enter(fn, null, undefined)
+    if (!this.followAll()) return { products: [], lookups: [] }
+    const products = madeOf(this.found)
+    const forms = new Views<Set<boolean>>()
+    for (const { weight, isTurned } of products) forms.set(weight, (forms.get(weight) ?? new Set()).add(isTurned))
+    const lookups = madeOf(this.lookedUp)
+    // rows that are looked up are outputs of the layers
+    for (const { weight } of lookups) if (forms.get(weight)?.has(false) !== true) this.read.add(weight.storage)
+    // these keep their sizes
+    const shown = new Set(lookups.map(({ weight }) => weight.storage))
+    const isFree = ({ weight: { storage }, weight }: LookupCall): boolean =>
+      !this.read.has(storage) && forms.get(weight)!.size === 1 && (!this.measured.has(storage) || shown.has(storage))
+    return { products: products.filter(isFree), lookups: lookups.filter(isFree) }
   }
 
-  private followAll(): void {
-    for (let next = this.pending.pop(); next !== undefined; next = this.pending.pop()) this.follow(next.fn, next.self)
-  }
-
-  private enter(fn: LinkedFunction | undefined, self: ScriptObject | null): void {
-    if (fn === undefined) return
-    const objects = this.called.get(fn) ?? new Set()
-    if (objects.has(self)) return
-    this.called.set(fn, objects.add(self))
-    this.pending.push({ fn, self })
-  }
-
-  /** Notes that values go where it is not known what reads them. */
-  private use(...values: readonly Known[]): void {
+  protected use(...values: readonly (Known | undefined)[]): void {
     for (const value of values) if (value?.kind === 'tensor') this.read.add(value.tensor.storage)
   }
 
-  /**
-   * Goes once through the code in its order. A register that a loop may fill again, and what is on the stack where paths meet that do not agree, is not
-   * known.
-   */
-  private follow(fn: LinkedFunction, self: ScriptObject | null): void {
-    const { source, operators } = fn
-    const { code, constants } = source
-    const { stores, repeated } = survey(code)
-    const later = new Map<number, State>()
-    /** What was stored in registers, and those that were read where nothing had been. */
-    const stored = new Map<number, Known[]>()
-    const early = new Set<number>()
-    let state: State | undefined = {
-      registers: new Map(),
-      stack: Array.from({ length: argumentCount(source) }, (_, i) =>
-        i === 0 && self !== null ? { kind: 'object', object: self } : undefined,
-      ),
-    }
-    for (let pc = 0; 3 * pc < code.length && --this.left > 0; pc++) {
-      state = this.meet(state, later.get(pc))
-      later.delete(pc)
-      if (state === undefined) continue
-      const { registers, stack }: State = state
-      if (repeated.has(pc)) this.use(...stack.splice(0, stack.length, ...stack.map(() => undefined)))
-      const [opcode, x, n] = [code[3 * pc]!, code[3 * pc + 1]!, code[3 * pc + 2]!]
-      const popMany = (count: number): Known[] => {
-        const values = stack.splice(Math.max(0, stack.length - count))
-        return [...Array.from<Known>({ length: count - values.length }), ...values]
-      }
-      const store = (register: number, value: Known): void => {
-        const isSure = repeated.size === 0 || (stores.get(register) === 1 && !early.has(register))
-        if (!isSure) this.use(value)
-        stored.set(register, [...(stored.get(register) ?? []), value])
-        registers.set(register, isSure ? value : undefined)
-      }
-      const jump = (to: number, copy: State): void => {
-        if (to > pc) later.set(to, this.meet(later.get(to), copy)!)
-        else this.use(...copy.stack)
-      }
-      switch (opcode) {
-        case Opcode.LOAD:
-        case Opcode.MOVE:
-          if (!registers.has(x)) {
-            early.add(x)
-            this.use(...(stored.get(x) ?? []))
-          }
-          stack.push(registers.get(x))
-          break
-        case Opcode.STORE:
-          store(x, popMany(1)[0])
-          break
-        case Opcode.STOREN:
-          popMany(n).forEach((value, i) => store(x + i, value))
-          break
-        case Opcode.DROP:
-          popMany(1)
-          break
-        case Opcode.DROPR:
-          break
-        case Opcode.LOADC:
-          stack.push(this.known(constants[x]))
-          break
-        case Opcode.GET_ATTR:
-          stack.push(this.attribute(popMany(1)[0], x))
-          break
-        case Opcode.JF:
-          this.use(...popMany(1))
-          jump(pc + x, { registers: new Map(registers), stack: [...stack] })
-          break
-        case Opcode.JMP:
-          jump(pc + x, state)
-          state = undefined
-          break
-        case Opcode.LOOP:
-          this.use(...popMany(n + 1))
-          jump(pc + x, { registers: new Map(registers), stack: [...stack, ...Array.from<Known>({ length: Math.max(0, n - 2) })] })
-          stack.push(...Array.from<Known>({ length: n + 1 }))
-          break
-        case Opcode.RET:
-        case Opcode.RAISE_EXCEPTION:
-          this.use(...stack)
-          state = undefined
-          break
-        case Opcode.UNCHECKED_CAST:
-          break
-        default: {
-          const operator = opcode <= Opcode.OPN ? operators[x] : undefined
-          const { pops, pushes } = stackEffect(fn, pc, this.functions)
-          const values = popMany(pops)
-          const callees =
-            opcode === Opcode.CALL ? [this.functions[x]] : opcode === Opcode.INTERFACE_CALL ? this.methodsOf(values[0], constants[x]) : []
-          for (const callee of callees) this.enter(callee, values[0]?.kind === 'object' ? values[0].object : null)
-          if (operator?.qualifiedName === 'aten::linear') this.linear(fn, pc, values)
-          else this.use(...values)
-          stack.push(...Array.from<Known>({ length: pushes }))
-          if (operator?.ends === true) state = undefined
-        }
-      }
-    }
+  protected override begin(code: Int32Array): void {
+    this.loops = survey(code)
+    this.stored.clear()
+    this.early.clear()
   }
 
-  private linear(fn: LinkedFunction, pc: number, values: readonly Known[]): void {
-    const [input, weight] = values
+  /** What is on the stack where a loop begins again is not known. */
+  protected override arrive(pc: number, stack: (Known | undefined)[]): void {
+    if (this.loops.repeated.has(pc)) this.use(...stack.splice(0, stack.length, ...stack.map(() => undefined)))
+  }
+
+  protected override turn(stack: readonly (Known | undefined)[]): void {
+    this.use(...stack)
+  }
+
+  protected override load(registers: Map<number, Known | undefined>, register: number): Known | undefined {
+    if (!registers.has(register)) {
+      this.early.add(register)
+      this.use(...(this.stored.get(register) ?? []))
+    }
+    return registers.get(register)
+  }
+
+  /** A register that a loop may fill again is not known. */
+  protected override store(registers: Map<number, Known | undefined>, register: number, value: Known | undefined): void {
+    const { stores, repeated } = this.loops
+    const isSure = repeated.size === 0 || (stores.get(register) === 1 && !this.early.has(register))
+    if (!isSure) this.use(value)
+    this.stored.set(register, [...(this.stored.get(register) ?? []), value])
+    registers.set(register, isSure ? value : undefined)
+  }
+
+  protected apply(fn: LinkedFunction, pc: number, values: readonly (Known | undefined)[]): undefined {
+    const { source, operators } = fn
+    const [opcode, x] = [source.code[3 * pc]!, source.code[3 * pc + 1]!]
+    const self = values[0]?.kind === 'object' ? values[0] : undefined
+    const callees =
+      opcode === Opcode.CALL ? [this.functions[x]] : opcode === Opcode.INTERFACE_CALL ? this.methodsOf(self, source.constants[x]) : []
+    for (const callee of callees) this.enter(callee, self?.object ?? null, self)
+    const name = opcode <= Opcode.OPN ? operators[x]?.qualifiedName : undefined
+    const turned = name === undefined ? undefined : TURNED[name]
+    if (name === 'aten::linear') this.linear(fn, pc, values)
+    else if (name === 'aten::embedding') this.embedding(fn, pc, values)
+    else if (name === 'aten::size' || name === 'aten::size.int') this.size(values)
+    else if (turned !== undefined && values.slice(3).every((value) => value?.kind === 'one')) this.product(fn, pc, values, turned, true)
+    else this.use(...values)
+  }
+
+  private linear(fn: LinkedFunction, pc: number, values: readonly (Known | undefined)[]): void {
     // None where it is left out
-    const bias: Known = values.length === 2 ? { kind: 'none' } : values[2]
-    this.use(input, bias)
-    const byPc = this.found.get(fn) ?? new Map<number, LinearCall | null>()
-    this.found.set(fn, byPc)
-    const before = byPc.get(pc)
+    const bias: Known | undefined = values.length === 2 ? { kind: 'none' } : values[2]
     const isKnown = bias?.kind === 'none' || bias?.kind === 'tensor'
-    const isMatrix = weight?.kind === 'tensor' && weight.tensor.type === DType.float32 && weight.tensor.dim === 2
-    const call = isMatrix && isKnown ? { fn, pc, weight: weight.tensor, hasBias: bias.kind === 'tensor' } : null
-    const isSame = before === undefined || (before !== null && before.weight === call?.weight && before.hasBias === call.hasBias)
+    this.product(fn, pc, values, { input: 0, matrix: 1, bias: bias?.kind === 'tensor' ? 2 : null }, false, isKnown)
+  }
+
+  private embedding(fn: LinkedFunction, pc: number, values: readonly (Known | undefined)[]): void {
+    const [weight, ...others] = values
+    this.use(...others)
+    const call = isFloatMatrix(weight) ? { fn, pc, weight: weight.tensor } : null
+    this.keep(this.lookedUp, fn, pc, call, weight, (before) => before.weight === call?.weight)
+  }
+
+  private size([of, ...others]: readonly (Known | undefined)[]): void {
+    if (of?.kind === 'tensor') this.measured.add(of.tensor.storage)
+    this.use(...others)
+  }
+
+  /** Keeps what a call is, where it is that whenever it runs; else the matrices are read in a way that is not known. */
+  private keep<C extends { readonly weight: Tensor }>(
+    found: Map<LinkedFunction, Map<number, C | null>>,
+    fn: LinkedFunction,
+    pc: number,
+    call: C | null,
+    weight: Known | undefined,
+    isSameAs: (before: C) => boolean,
+  ): void {
+    const byPc = found.get(fn) ?? new Map<number, C | null>()
+    found.set(fn, byPc)
+    const before = byPc.get(pc)
+    const isSame = before === undefined || (before !== null && isSameAs(before))
     byPc.set(pc, isSame ? call : null)
     if (isSame && call !== null) return
     this.use(weight, before === undefined || before === null ? undefined : { kind: 'tensor', tensor: before.weight })
   }
 
-  private methodsOf(self: Known, method: Value | undefined): readonly (LinkedFunction | undefined)[] {
-    if (self?.kind === 'object') return [this.byName.get(`${self.object.typeName}.${String(method)}`)]
+  private product(
+    fn: LinkedFunction,
+    pc: number,
+    values: readonly (Known | undefined)[],
+    at: ProductArguments,
+    isTurned: boolean,
+    isKnown = true,
+  ): void {
+    const weight = values[at.matrix]
+    this.use(...values.filter((_, i) => i !== at.matrix))
+    const call = isFloatMatrix(weight) && isKnown ? { fn, pc, weight: weight.tensor, isTurned, at } : null
+    this.keep(this.found, fn, pc, call, weight, (before) => before.weight === call?.weight && before.at.bias === call.at.bias)
+  }
+
+  private methodsOf(
+    self: { readonly object: ScriptObject } | undefined,
+    method: Value | undefined,
+  ): readonly (LinkedFunction | undefined)[] {
+    if (self !== undefined) return [this.methodOf(self.object, method)]
     return this.functions.filter(({ source }) => source.method === method)
   }
 
-  private known(value: Value | undefined): Known {
+  protected constant(value: Value | undefined): Known | undefined {
     if (value === null) return { kind: 'none' }
+    if (value === 1 || (value instanceof Float && value.value === 1)) return { kind: 'one' }
     if (value instanceof ScriptObject) return { kind: 'object', object: value }
     if (value instanceof Tensor) return { kind: 'tensor', tensor: value }
     if (typeof value === 'object') for (const tensor of reachable([value])) this.read.add(tensor.storage)
     return undefined
   }
 
-  private attribute(of: Known, slot: number): Known {
+  protected attribute(of: Known | undefined, slot: number): Known | undefined {
     if (of?.kind === 'object') {
-      const value = this.known(of.object.slots[slot])
+      const value = this.constant(of.object.slots[slot])
       if (!this.changing.has(slot)) return value
       this.use(value)
       return undefined
@@ -238,22 +256,23 @@ class Search {
     return undefined
   }
 
-  /** What two paths agree on. */
-  private meet(a: State | undefined, b: State | undefined): State | undefined {
-    if (a === undefined || b === undefined) return a ?? b
-    const both = (x: Known, y: Known): Known => {
-      if (isSame(x, y)) return x
-      this.use(x, y)
-      return undefined
-    }
-    for (const register of new Set([...a.registers.keys(), ...b.registers.keys()])) {
-      // what is not set on one path is not read behind it
-      const [x, y] = [a.registers.get(register), b.registers.get(register)]
-      a.registers.set(register, !b.registers.has(register) ? x : !a.registers.has(register) ? y : both(x, y))
-    }
-    for (const [i, value] of a.stack.entries()) a.stack[i] = both(value, b.stack[i])
-    return a
+  protected isSame(a: Known, b: Known): boolean {
+    if (a.kind === 'object') return b.kind === 'object' && a.object === b.object
+    if (a.kind === 'tensor') return b.kind === 'tensor' && a.tensor === b.tensor
+    return b.kind === a.kind
   }
+
+  protected override part(...values: readonly (Known | undefined)[]): void {
+    this.use(...values)
+  }
+}
+
+function madeOf<C>(found: ReadonlyMap<LinkedFunction, ReadonlyMap<number, C | null>>): C[] {
+  return [...found.values()].flatMap((byPc) => [...byPc.values()]).filter((call) => call !== null)
+}
+
+function isFloatMatrix(known: Known | undefined): known is { readonly kind: 'tensor'; readonly tensor: Tensor } {
+  return known?.kind === 'tensor' && known.tensor.type === DType.float32 && known.tensor.dim === 2
 }
 
 /** How many instructions store into each register, and the places that are jumped back to. */
@@ -267,10 +286,4 @@ function survey(code: Int32Array): { readonly stores: ReadonlyMap<number, number
     for (let i = 0; i < stored; i++) stores.set(x + i, (stores.get(x + i) ?? 0) + 1)
   }
   return { stores, repeated }
-}
-
-function isSame(a: Known, b: Known): boolean {
-  if (a === undefined || b === undefined || a.kind !== b.kind) return a === b
-  if (a.kind === 'object') return b.kind === 'object' && a.object === b.object
-  return a.kind === 'none' || (b.kind === 'tensor' && a.tensor === b.tensor)
 }

@@ -3,6 +3,9 @@ import type { Stack, Value } from '../runtime/tensor/value.js'
 import type { FunctionCode } from './code.js'
 import type { TypeNode } from './types.js'
 
+/** Methods that pickling calls, and nothing else. */
+export const STATE_METHOD = /^__[gs]etstate__$/
+
 /** How the interpreter treats the arguments of an operator when it returns. */
 export const ArgumentUse = {
   /** Reads them: their counts go down by one. */

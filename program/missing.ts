@@ -2,7 +2,7 @@ import { missingOperators } from '../runtime/operators/table/missing-operator.js
 import { Opcode } from './generated/opcodes.js'
 import { Calls, usersOf } from './calls.js'
 import type { FunctionCode } from './code.js'
-import type { LinkedFunction } from './linked.js'
+import { type LinkedFunction, STATE_METHOD } from './linked.js'
 
 /*
  * Operators that a file names and the build lacks. What does not come to them works; a path that does ends there, as behind a raise.
@@ -40,7 +40,7 @@ export function missingOf(functions: readonly LinkedFunction[], className: strin
 export function refuseUseless(functions: readonly LinkedFunction[], className: string): void {
   const missing = missingIn(functions)
   if (missing.length === 0) return
-  const methods = functions.filter(({ source }) => source.className === className && !/^__[gs]etstate__$/.test(source.method))
+  const methods = functions.filter(({ source }) => source.className === className && !STATE_METHOD.test(source.method))
   const forward = methods.filter(({ source }) => source.method === 'forward')
   const paths = new Paths(functions)
   const isUseless = (fn: LinkedFunction): boolean => paths.isLost(fn)

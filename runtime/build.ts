@@ -4,17 +4,10 @@
  */
 export const HOW_TO_EXTEND: string = ''
 
-const HERE = `${process.platform}-${process.arch}`
+/** Where the kernel library is looked for, from the folder of the module that loads it: beside it, or, for sources, in what they are built to. */
+export const LIBRARY_FOLDERS: readonly string[] = ['.', '../../dist']
 
-/**
- * Where the kernel library is looked for, from the folder of the module that loads it: beside it, or, for sources, in what they are built to. Libraries
- * that were built on another machine, for this platform, have a folder of their own.
- */
-export const LIBRARY_FOLDERS: readonly string[] = ['.', '../../dist'].flatMap((folder) =>
-  HERE === 'linux-x64' ? [folder] : [`${folder}/${HERE}`, folder],
-)
-
-/** Whether it is looked for in the package of the platform, too. */
+/** Whether it is looked for in the package of the platform, too, and in a folder of the platform's for libraries that were built on another machine. */
 export const HAS_PACKAGES: boolean = true
 
 /** What to do where it is missing or another one. A selective build looks beside itself alone, and is where its library comes from. */

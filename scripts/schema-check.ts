@@ -1,6 +1,6 @@
 // npm run schemas:check [-- --update]: compares the operator table with PyTorch's schemas and prints what is equal, compatible, different and missing; and the tags.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { operators } from '../src/values/operators.js'
+import { operators } from '../src/index.js'
 import { BASELINE, baselineText, compareWithPyTorch } from './schema-check/compare.js'
 import { compareTags } from './schema-check/tags.js'
 

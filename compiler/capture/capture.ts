@@ -9,29 +9,33 @@ import type { Capture, CapturedBuffer, CapturedFrame, CapturedRun, Pointer, Targ
 import { type FrameLayout, layoutOf } from './frame-layout.js'
 import { describeResult, type ResultTemplate } from './result.js'
 
+export interface CaptureOptions {
+  /** What is under way, for people who look at the frames and buffers. */
+  readonly label?: Label
+  /** Random numbers come from the generator of this thread, the only one that may replay the run. */
+  readonly draws?: boolean
+  /** Undoes what the run wrote to inputs and drew. */
+  readonly putBack?: () => void
+  /** Tensors besides inputs that a result may be itself, in every replay: those of the module. */
+  readonly given?: readonly Tensor[]
+}
+
 /**
  * Runs `run` once and records every kernel launch and every piece of memory, so that the run can be replayed with
  * other contents of `inputs`, whose shapes, strides and dtypes must stay. A run that keeps memory of its own (weights
- * packed at first use) is done a second time; `putBack` undoes before what it wrote to inputs and drew. The value is that of the last run.
+ * packed at first use) is done a second time, behind `putBack`. The value is that of the last run.
  *
  * Not capturable is a run that lets tensor data other than constants reach TypeScript, draws random numbers without `draws`, writes to memory that was
  * there before other than its inputs, or calls kernels of another library. Errors of `run` are passed on.
- *
- * With `draws` random numbers come from the generator of this thread, the only one that may replay the run. `label` says what is under way, for people who look at the frames and buffers.
  */
-export function capture(
-  run: () => Value,
-  inputs: readonly Tensor[],
-  label: Label = () => undefined,
-  draws = false,
-  putBack: (() => void) | null = null,
-): Capture {
-  const recorder = new Recorder(inputs, label, draws)
+export function capture(run: () => Value, inputs: readonly Tensor[], options: CaptureOptions = {}): Capture {
+  const { putBack } = options
+  const recorder = new Recorder(inputs, options)
   const first = recorder.record(run)
-  if (first.captured !== null || !recorder.keptMemory || (recorder.changed && putBack === null)) return first
+  if (first.captured !== null || !recorder.keptMemory || (recorder.changed && putBack === undefined)) return first
   recorder.release(first.value)
   if (recorder.changed) putBack?.()
-  return new Recorder(inputs, label, draws).record(run)
+  return new Recorder(inputs, options).record(run)
 }
 
 type Label = () => string | undefined
@@ -51,11 +55,17 @@ class Recorder implements StorageObserver {
   /** It wrote to inputs or may have drawn random numbers. */
   changed = false
 
+  private readonly label: Label
+  private readonly draws: boolean
+  private readonly given: readonly Tensor[]
+
   constructor(
     private readonly inputs: readonly Tensor[],
-    private readonly label: Label,
-    private readonly draws: boolean,
+    { label = () => undefined, draws = false, given = [] }: CaptureOptions,
   ) {
+    this.label = label
+    this.draws = draws
+    this.given = given
     inputs.forEach((t, index) => {
       if (!this.targets.has(t.storage)) this.targets.set(t.storage, { kind: 'input', index })
     })
@@ -79,7 +89,7 @@ class Recorder implements StorageObserver {
       observeStorages(storages)
     }
     const written = inputs.flatMap((t, i) => (t.storage.version === versions[i] ? [] : [i]))
-    const result = describeResult(value, inputs, (storage) => this.find(storage))
+    const result = describeResult(value, inputs, this.given, (storage) => this.find(storage))
     if (typeof result === 'string') this.refuse(result)
     if (this.reason !== null) return { value, captured: null, reason: this.reason }
     return this.finish(value, result as ResultTemplate, written)

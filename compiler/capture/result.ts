@@ -19,7 +19,7 @@ export interface TensorTemplate {
   readonly strides: readonly number[]
   readonly type: DType
   readonly quant: Quant | null
-  /** The argument itself, or a tensor that was there before the run, is what the run returned. */
+  /** The argument or the tensor of the module that is itself what the run returned. */
   readonly same: Tensor | null
 }
 
@@ -31,13 +31,18 @@ export interface ResultTemplate {
 
 export type FindTarget = (storage: Storage) => Target | undefined
 
-/** Describes a result. A text says why that is impossible. */
-export function describeResult(value: Value, inputs: readonly Tensor[], find: FindTarget): ResultTemplate | string {
+/** Describes a result, in which each replay has tensors of `given` themselves. A text says why that is impossible. */
+export function describeResult(
+  value: Value,
+  inputs: readonly Tensor[],
+  given: readonly Tensor[],
+  find: FindTarget,
+): ResultTemplate | string {
   const tensors = new Map<Tensor, TensorTemplate>()
   const visit = (v: Value): string | null => {
     if (typeof v !== 'object' || v === null) return null
     if (v instanceof Tensor) {
-      const template = describeTensor(v, inputs, find)
+      const template = describeTensor(v, inputs, given, find)
       if (typeof template === 'string') return template
       tensors.set(v, template)
       return null
@@ -59,13 +64,14 @@ function classOf(v: ScriptObject | CustomObject): string {
   return v instanceof ScriptObject ? v.typeName : v.className
 }
 
-function describeTensor(t: Tensor, inputs: readonly Tensor[], find: FindTarget): TensorTemplate | string {
+function describeTensor(t: Tensor, inputs: readonly Tensor[], given: readonly Tensor[], find: FindTarget): TensorTemplate | string {
   const target = find(t.storage)
   if (target === undefined) return 'it returns a tensor whose memory is of unknown origin'
   const { type, quant } = t
   // the lists may be a caller's
   const [shape, strides] = [[...t.shape], [...t.strides]]
-  if (target.kind !== 'input') return { target, offset: t.offset, shape, strides, type, quant, same: target.kind === 'constant' ? t : null }
+  if (target.kind !== 'input')
+    return { target, offset: t.offset, shape, strides, type, quant, same: target.kind === 'constant' && given.includes(t) ? t : null }
   const itself = inputs.indexOf(t)
   if (itself >= 0) return { target: { kind: 'input', index: itself }, offset: 0, shape, strides, type, quant, same: t }
   const input = inputs[target.index]!

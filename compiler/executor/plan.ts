@@ -1,3 +1,4 @@
+import { throwIfAborted } from '../../runtime/aborted.js'
 import { PtliteError } from '../../runtime/error.js'
 import type { Profiler } from '../../interpreter/profile.js'
 import { type Limits, limitError, nanosecondsOf } from '../../runtime/limits.js'
@@ -160,11 +161,11 @@ export class Plan {
 
   /**
    * As `run`, on another native thread. Several runs may be under way, each with an arena of its own; inputs, constants and the
-   * plan may be disposed meanwhile. Rejects with the signal's reason once it is aborted, and with LIMIT_EXCEEDED where it takes more
+   * plan may be disposed meanwhile. Rejects with ABORTED once it is aborted, and with LIMIT_EXCEEDED where it takes more
    * than `limits` allow: kernels look at both between blocks of their work.
    */
   async runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits: Limits = {}): Promise<Value> {
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     // from here on, whatever is disposed stays until this run is over
     const used = [...inputs.map((t) => t.storage), ...this.captured.constants.map((c) => c.storage)]
     const addresses = inputs.map((t) => t.address)
@@ -198,7 +199,7 @@ export class Plan {
     signal: AbortSignal | undefined,
     limits: Limits,
   ): Promise<Value> {
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     const { instance, outputs } = withinMemory(limits.bytes, () => this.prepare(addresses))
     const nanoseconds = nanosecondsOf(limits.milliseconds ?? Infinity)
     const frame = frameOf(() => {
@@ -211,11 +212,11 @@ export class Plan {
     signal?.addEventListener('abort', cancel, { once: true })
     try {
       await launchAsync(frame, 'plan_run')
-      signal?.throwIfAborted()
+      throwIfAborted(signal)
       return this.result(inputs, outputs, true)
     } catch (error) {
       for (const storage of outputs) storage.free()
-      signal?.throwIfAborted()
+      throwIfAborted(signal)
       const failed = words[DETAIL_WORD]!
       // the call that is under way now is another one
       if (error instanceof PtliteError && error.code === 'LIMIT_EXCEEDED')

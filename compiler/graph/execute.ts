@@ -48,9 +48,9 @@ export class GraphRunner {
 
   /**
    * Calls the operators in order and returns what the graph returns. Intermediate tensors are released after their
-   * last use. With `check` every value is compared with its type in the graph, and INTERNAL is thrown for a difference.
+   * last use. With `check` every value is compared with its type in the graph, and INTERNAL is thrown for a difference. `outside`: see `Plan.run`.
    */
-  run(inputs: readonly Tensor[], check = false): Value {
+  run(inputs: readonly Tensor[], check = false, outside = true): Value {
     const { graph } = this
     const env = new Map<ValueId, Tensor>()
     graph.inputs.forEach((id, i) => {
@@ -72,6 +72,7 @@ export class GraphRunner {
       }
       visitArg(graph.output, (id) => {
         const t = withStrides(id, graph, env)
+        if (!outside) return
         t.pinned = true
         t.storage.watch()
       })

@@ -27,7 +27,7 @@ export function optional<T>(of: Field<T>, none: T, isNone: (field: T) => boolean
 }
 
 /** Null for None. */
-function nullable<T>(of: Field<T>): Field<T | null> {
+export function nullable<T>(of: Field<T>): Field<T | null> {
   return {
     toArg: (found) => (found === null ? NONE : of.toArg(found)),
     fromArg: (arg) => (arg.kind === 'constant' && arg.value === null ? null : of.fromArg(arg)),

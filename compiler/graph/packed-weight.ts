@@ -1,6 +1,7 @@
 import { DType } from '../../runtime/tensor/dtype.js'
-import { type Field, INT, OPTIONAL_VALUE, partsOf, tuple, VALUE, word } from './fields.js'
-import { type Arg, constant, value, type ValueId } from './argument.js'
+import { Float } from '../../runtime/tensor/scalar.js'
+import { type Field, FLOAT, INT, nullable, OPTIONAL_VALUE, partsOf, tuple, VALUE, word } from './fields.js'
+import { type Arg, constant, NONE, value, type ValueId } from './argument.js'
 
 interface WeightRow {
   /** Of the constant with the numbers. */
@@ -38,6 +39,17 @@ export type WeightFormat = keyof typeof WEIGHT_FORMATS
 
 const FORMATS: Readonly<Record<WeightFormat, WeightRow>> = WEIGHT_FORMATS
 
+const ROUNDINGS = ['affine', 'symmetric', 'tokens'] as const
+
+/** How rows that integers multiply become bytes, each with one scale: kinds of the kernel's RowBytes. */
+export interface RowRounding {
+  readonly kind: (typeof ROUNDINGS)[number]
+  /** The least byte. */
+  readonly least: number
+  /** The least scale. */
+  readonly eps: number
+}
+
 /** The weight of a linear layer or the filter of a convolution. */
 export interface PackedWeight {
   readonly values: ValueId
@@ -48,6 +60,8 @@ export interface PackedWeight {
   readonly zeros: ValueId | null
   /** Numbers of a row that share a scale; 0 where whole rows do. */
   readonly group: number
+  /** Null where rows stay floats. */
+  readonly rows: RowRounding | null
 }
 
 /** The format of floats of a dtype; undefined for dtypes that are none, integers of a format among them: these have scales. */
@@ -62,38 +76,58 @@ export const floatWeight = (values: ValueId, format: WeightFormat = 'f32'): Pack
   scales: null,
   zeros: null,
   group: 0,
+  rows: null,
 })
 
 /** The operator that multiplies rows by a weight of integers, and what it takes between input and bias; null where the operator of floats takes it. */
-export function integerProduct({ values, format, scales, zeros, group }: PackedWeight): { op: string; args: readonly Arg[] } | null {
+export function integerProduct({ values, format, scales, zeros, group, rows }: PackedWeight): { op: string; args: readonly Arg[] } | null {
   const { operator: op, bits } = FORMATS[format]
   if (op === null) return null
-  return { op, args: [value(values), OPTIONAL_VALUE.toArg(scales), OPTIONAL_VALUE.toArg(zeros), constant(bits!), constant(group)] }
+  const rounding = [rows === null ? NONE : constant(rows.kind), constant(rows?.least ?? 0), constant(new Float(rows?.eps ?? 0))]
+  return {
+    op,
+    args: [value(values), OPTIONAL_VALUE.toArg(scales), OPTIONAL_VALUE.toArg(zeros), constant(bits!), constant(group), ...rounding],
+  }
 }
 
 const FORMAT = word(...(Object.keys(FORMATS) as WeightFormat[]))
 
-/** A weight of float32 is its values alone, others also their format, scales, zero points and groups. */
+const ROUNDING = word(...ROUNDINGS)
+
+const ROWS: Field<RowRounding> = {
+  toArg: ({ kind, least, eps }) => tuple(ROUNDING.toArg(kind), INT.toArg(least), FLOAT.toArg(eps)),
+  fromArg: (arg) => {
+    const [kind, least, eps] = partsOf(arg, 3, 'how rows are rounded, their least byte and least scale') as [Arg, Arg, Arg]
+    return { kind: ROUNDING.fromArg(kind), least: INT.fromArg(least), eps: FLOAT.fromArg(eps) }
+  },
+  isNone: () => false,
+}
+const OPTIONAL_ROWS = nullable(ROWS)
+
+/** A weight of float32 is its values alone, others also their format, scales, zero points, groups and how rows are rounded. */
 export const WEIGHT: Field<PackedWeight> = {
-  toArg: ({ values, format, scales, zeros, group }) =>
+  toArg: ({ values, format, scales, zeros, group, rows }) =>
     format === 'f32'
       ? value(values)
-      : tuple(value(values), FORMAT.toArg(format), OPTIONAL_VALUE.toArg(scales), OPTIONAL_VALUE.toArg(zeros), INT.toArg(group)),
+      : tuple(
+          value(values),
+          FORMAT.toArg(format),
+          OPTIONAL_VALUE.toArg(scales),
+          OPTIONAL_VALUE.toArg(zeros),
+          INT.toArg(group),
+          OPTIONAL_ROWS.toArg(rows),
+        ),
   fromArg: (arg) => {
     if (arg.kind === 'value') return floatWeight(arg.id)
-    const [values, format, scales, zeros, group] = partsOf(arg, 5, 'a weight, its format, scales, zero points and the size of groups') as [
-      Arg,
-      Arg,
-      Arg,
-      Arg,
-      Arg,
-    ]
+    const parts = partsOf(arg, 6, 'a weight, its format, scales, zero points, the size of groups and how rows are rounded')
+    const [values, format, scales, zeros, group, rows] = parts as [Arg, Arg, Arg, Arg, Arg, Arg]
     return {
       values: VALUE.fromArg(values),
       format: FORMAT.fromArg(format),
       scales: OPTIONAL_VALUE.fromArg(scales),
       zeros: OPTIONAL_VALUE.fromArg(zeros),
       group: INT.fromArg(group),
+      rows: OPTIONAL_ROWS.fromArg(rows),
     }
   },
   isNone: () => false,

@@ -25,7 +25,8 @@ export interface RegionHost {
   interpretCall(fn: LinkedFunction, args: readonly Value[]): Value
   /** What tools show of the module has changed. */
   noteChange(): void
-  compileGraph(graph: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value }
+  /** `outside`: see `Plan.run`. */
+  compileGraph(graph: Graph, inputs: readonly Tensor[], outside: boolean): { readonly call: CompiledCall; readonly result: Value }
   /** A plan was made that reads what `region` guards. */
   compiledRegion(region: RegionRecording): void
   reasonText(refusal: Pick<Refusal, 'reason' | 'origin'>): string
@@ -60,7 +61,7 @@ export function compileRegion(
 ): { readonly call: CompiledCall; readonly outputs: Tensor[] } {
   const { graph, picks } = region
   if (parts.made.length === 0) {
-    const { call, result } = host.compileGraph(graph, inputsOf(region, parts))
+    const { call, result } = host.compileGraph(graph, inputsOf(region, parts), false)
     return { call, outputs: result as Tensor[] }
   }
   const copies = new Map<Storage, Storage>()
@@ -71,10 +72,9 @@ export function compileRegion(
   })
   const before = generatorState(drawsRandom(graph))
   try {
-    const { call, result } = host.compileGraph(graph, inputs)
-    const kept = new Set([...inputs.map(({ storage }) => storage), ...call.constants()])
+    const { call, result } = host.compileGraph(graph, inputs, false)
     visitTensors(result, (t) => {
-      if (!kept.has(t.storage)) t.release()
+      if (!t.pinned && !inputs.includes(t)) t.release()
     })
     before.restore()
     try {

@@ -49,7 +49,7 @@ export function schemaArgument({ name, tree }: CallArgument, leaves: readonly Le
 }
 
 /** The type text of a tree: of containers of several types `Any`, whose values the code looks at. */
-function typeText(tree: Tree, leaves: readonly LeafType[]): string {
+export function typeText(tree: Tree, leaves: readonly LeafType[]): string {
   let next = 0
   const of = (node: Tree): string => {
     switch (node.kind) {

@@ -5,10 +5,11 @@ import {
   callArguments,
   flatArguments,
   type Leaf,
+  type LeafType,
   putTogether,
   schemaArgument,
   takeApart,
-  type LeafType,
+  typeText,
 } from '../exported/arguments.js'
 import { InputChecks, type Range } from '../exported/checks.js'
 import { CodeBuilder } from '../exported/code-builder.js'
@@ -69,6 +70,8 @@ class ProgramCompiler {
   private readonly tensorMeta: MetaOf
   private readonly inputs: ArgumentInfo[] = []
   private readonly outputs: ArgumentInfo[] = []
+  /** Type of what is returned. */
+  private result = 'Any'
   /** Nothing in the program writes to a tensor. */
   private isFunctional: boolean | undefined
   /** Arguments that are given back at once where the graph does not use them. */
@@ -100,7 +103,7 @@ class ProgramCompiler {
     builder.emit('RET')
     checks.writeFailures()
     const self = { name: 'self', type: className, default: undefined }
-    const schema = { args: [self, ...schemaArgs], returns: [{ type: 'Any' }] }
+    const schema = { args: [self, ...schemaArgs], returns: [{ type: 'Any', described: this.result }] }
     return { code: builder.finish(className, this.method, schema), origins: builder.origins, nodes, inputs, outputs }
   }
 
@@ -280,6 +283,7 @@ class ProgramCompiler {
     results.forEach((output, i) =>
       this.outputs.push(this.describe(output.kind === 'tensor' || output.kind === 'symbol' ? output.name : `output ${i}`, output)),
     )
+    this.result = typeText(tree, this.outputs)
   }
 
   private pushResult(output: Argument): void {

@@ -1,5 +1,5 @@
 import type { FunctionCode, OperatorName } from '../../program/code.js'
-import { type LinearCall, linearCalls } from '../../program/linear-calls.js'
+import { type LinearCall, type LookupCall, matrixCalls, Views } from '../../program/linear-calls.js'
 import { linkFunctions } from '../../program/link.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import type { Program } from '../../program/program.js'
@@ -9,7 +9,7 @@ import { _convert_weight_to_int4pack_for_cpu } from '../../runtime/operators/cpu
 import { BLOCK_NUMBERS, PANEL_ROWS } from '../../runtime/shapes/packed-weight.js'
 import { writeTensor } from '../../runtime/tensor/data.js'
 import { DType } from '../../runtime/tensor/dtype.js'
-import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
+import { empty, Tensor, viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 
 export type IntegerFormat = 'int8' | 'int4'
@@ -22,6 +22,8 @@ interface IntegerMatrix {
   readonly format: IntegerFormat
   readonly numbers: Tensor
   readonly scales: Tensor
+  /** Scales [n, 1] of a matrix whose rows are looked up, too. */
+  readonly column: Tensor | null
 }
 
 export interface IntegerWeights {
@@ -31,39 +33,65 @@ export interface IntegerWeights {
 }
 
 /**
- * Functions whose linear layers multiply by matrices of 8 bits with a scale for each row, or of 4 with one for each `group` of a row, by operators that
- * PyTorch has. The matrices, which nothing else reads, take the place of the floats in the module. Matrices whose sizes have no form of 4 bits get 8.
+ * Functions whose linear layers and products with a matrix of the module multiply by matrices of 8 bits with a scale for each row, or of 4 with one for each `group` of a row, by operators that
+ * PyTorch has. The matrices, which nothing else reads, take the place of the floats in the module. Matrices whose sizes have no form of 4 bits get 8, and so do those that are an embedding, too.
  *
  *     x, weight, bias                     aten::_weight_int8pack_mm(aten::reshape(x, [-1, k]), weight, scales)
  *     aten::linear                   →    aten::reshape([..., n]), aten::add(bias)
+ *     weight, indices                     aten::embedding(weight, indices), aten::embedding(scales, indices)
+ *     aten::embedding                →    aten::mul
  */
 export function withIntegerWeights({ functions, root, operatorVersion }: Program, format: IntegerFormat, group: number): IntegerWeights {
   const linked = linkFunctions(functions, operatorVersion, new Map())
-  const matrices = new Map<Tensor, IntegerMatrix>()
-  const calls = linearCalls(linked, root).filter(({ weight }) => isLarge(weight))
-  for (const { weight } of calls) if (!matrices.has(weight)) matrices.set(weight, matrixOf(weight, format, group))
+  const found = matrixCalls(linked, root)
+  const calls = found.products.filter((call) => isLarge(sizesOf(call)))
+  const looked = new Views<true>()
+  for (const { weight } of found.lookups) looked.set(weight, true)
+  const matrices = new Views<IntegerMatrix>()
+  for (const call of calls) {
+    const { weight } = call
+    if (matrices.get(weight) === undefined) matrices.set(weight, matrixOf(rowsOf(call), format, group, looked.get(weight) === true))
+  }
+  const lookups = found.lookups.filter(({ weight }) => matrices.get(weight) !== undefined)
   for (const { slots } of modulesOf(root))
-    for (const [i, value] of slots.entries()) slots[i] = matrices.get(value as Tensor)?.numbers ?? value
+    for (const [i, value] of slots.entries()) slots[i] = (value instanceof Tensor ? matrices.get(value)?.numbers : undefined) ?? value
   const counts = { int8: 0, int4: 0 }
   for (const { weight } of calls) counts[matrices.get(weight)!.format]++
   const changed = linked.map((fn) => {
-    const own = calls.filter((call) => call.fn === fn)
-    return own.length === 0 ? fn.source : new Rewriting(fn.source, own, matrices, group).finish()
+    const isOwn = (call: LookupCall): boolean => call.fn === fn
+    const [own, rows] = [calls.filter(isOwn), lookups.filter(isOwn)]
+    return own.length + rows.length === 0 ? fn.source : new Rewriting(fn.source, own, rows, matrices, group).finish()
   })
   return { functions: changed, counts }
 }
 
+/** Outputs and inputs. */
+function sizesOf({ weight, isTurned }: LinearCall): readonly [number, number] {
+  const [first, second] = weight.shape as [number, number]
+  return isTurned ? [second, first] : [first, second]
+}
+
+/** The matrix with a row for each output. */
+function rowsOf(call: LinearCall): Tensor {
+  const { weight, isTurned } = call
+  return isTurned ? viewOf(weight, sizesOf(call), [...weight.strides].reverse()) : weight
+}
+
 /** What `loadModule` rounds, too. */
-function isLarge({ shape }: Tensor): boolean {
-  const [n, k] = shape as [number, number]
+function isLarge([n, k]: readonly [number, number]): boolean {
   return n >= PANEL_ROWS && k >= BLOCK_NUMBERS && Math.max(n, k) < 2 ** 31
 }
 
-function matrixOf(weight: Tensor, wanted: IntegerFormat, group: number): IntegerMatrix {
+function matrixOf(weight: Tensor, wanted: IntegerFormat, group: number, isLookedUp: boolean): IntegerMatrix {
   const [n, k] = weight.shape as [number, number]
-  const format = wanted === 'int4' && n % 16 === 0 && k % group === 0 ? 'int4' : 'int8'
+  const format = wanted === 'int4' && !isLookedUp && n % 16 === 0 && k % group === 0 ? 'int4' : 'int8'
   const rounded = integersOf(weight, format, format === 'int4' ? group : 0)
-  return format === 'int4' ? halves(rounded, n, k, group) : { format, ...ofRows(rounded, n, k) }
+  if (format === 'int4') return halves(rounded, n, k, group)
+  const matrix = ofRows(rounded, n, k)
+  if (!isLookedUp) return { format, ...matrix, column: null }
+  const column = viewOf(matrix.scales, [n, 1], [1, 1])
+  column.pinned = true
+  return { format, ...matrix, column }
 }
 
 function ofRows({ integers, scales }: RoundedIntegers, n: number, k: number): Pick<IntegerMatrix, 'numbers' | 'scales'> {
@@ -84,7 +112,7 @@ function halves({ integers, scales }: RoundedIntegers, n: number, k: number, gro
   // a scale, and what is added to each number, which is nothing
   const pairs = new Float32Array(2 * n * count)
   for (let row = 0; row < n; row++) for (let g = 0; g < count; g++) pairs[2 * (g * n + row)] = scales[row * count + g]!
-  return { format: 'int4', numbers, scales: lasting(pairs, [count, n, 2], DType.float32) }
+  return { format: 'int4', numbers, scales: lasting(pairs, [count, n, 2], DType.float32), column: null }
 }
 
 function lasting(data: Int8Array | Float32Array, shape: number[], type: DType): Tensor {
@@ -102,9 +130,19 @@ const OPERATORS = {
   size: { name: 'aten::size', overload: '', argCount: 1 },
   setItem: { name: 'aten::_set_item', overload: 't', argCount: 3 },
   add: { name: 'aten::add', overload: 'Tensor', argCount: 3 },
+  embedding: { name: 'aten::embedding', overload: '', argCount: 5 },
+  mul: { name: 'aten::mul', overload: 'Tensor', argCount: 2 },
 } as const satisfies Readonly<Record<string, OperatorName>>
 
+/** An instruction. */
+function operand(name: string, x: number, count = 0): number[] {
+  return [OPCODE_BY_NAME.get(name)!, x, count]
+}
+
 const JUMPS: ReadonlySet<number> = new Set(['JF', 'JMP', 'LOOP'].map((name) => OPCODE_BY_NAME.get(name)!))
+
+/** Of the products that become others. */
+const MOST_ARGUMENTS = 5
 
 /** The code of a function with other instructions in the place of some of its calls. */
 class Rewriting {
@@ -117,19 +155,21 @@ class Rewriting {
   constructor(
     private readonly source: FunctionCode,
     private readonly calls: readonly LinearCall[],
-    private readonly matrices: ReadonlyMap<Tensor, IntegerMatrix>,
+    private readonly lookups: readonly LookupCall[],
+    private readonly matrices: Views<IntegerMatrix>,
     private readonly group: number,
   ) {
     this.operators = [...source.operators]
-    this.constants = source.constants.map((value) => matrices.get(value as Tensor)?.numbers ?? value)
+    this.constants = source.constants.map((value) => (value instanceof Tensor ? matrices.get(value)?.numbers : undefined) ?? value)
     this.input = source.registerSize + 1
   }
 
   finish(): FunctionCode {
-    const { source, calls, input } = this
+    const { source, calls, lookups, input } = this
     const { code } = source
     const parts = Array.from({ length: code.length / 3 }, (_, pc) => [...code.subarray(3 * pc, 3 * pc + 3)])
     for (const call of calls) parts[call.pc] = this.layer(call)
+    for (const call of lookups) parts[call.pc] = this.rowsOf(call)
     const starts = [0]
     for (const part of parts) starts.push(starts.at(-1)! + part.length / 3)
     for (const [pc, part] of parts.entries()) if (part.length === 3 && JUMPS.has(part[0]!)) part[1] = starts[pc + part[1]!]! - starts[pc]!
@@ -138,23 +178,23 @@ class Rewriting {
       code: Int32Array.from(parts.flat()),
       operators: this.operators,
       constants: this.constants,
-      registerSize: input + 2,
+      registerSize: input + MOST_ARGUMENTS - 1,
       debugHandles: undefined,
     }
   }
 
-  /** Of input, matrix and bias on the stack, or without a bias that has a default. */
-  private layer({ fn, pc, weight, hasBias }: LinearCall): number[] {
-    const { input } = this
+  /** Of the arguments on the stack, without those that have defaults and are left out. */
+  private layer(replaced: LinearCall): number[] {
+    const { fn, pc, weight, at } = replaced
+    const first = this.input
     const { format, scales } = this.matrices.get(weight)!
-    const [n, k] = weight.shape as [number, number]
-    const [matrix, bias] = [input + 1, input + 2]
+    const [n, k] = sizesOf(replaced)
+    const [input, matrix] = [first + at.input, first + at.matrix]
     const { given } = fn.operators[fn.source.code[3 * pc + 1]!]!
-    const operand = (name: string, x: number, count = 0): number[] => [OPCODE_BY_NAME.get(name)!, x, count]
     const call = (name: keyof typeof OPERATORS): number[] => operand('OP', this.operator(OPERATORS[name]))
     const constant = (value: Value): number[] => operand('LOADC', this.constant(value))
     return [
-      ...operand('STOREN', input, given),
+      ...operand('STOREN', first, given),
       ...[...operand('LOAD', input), ...constant(this.rows(k)), ...call('reshape')],
       ...[...constant(0), ...call('contiguous')],
       ...operand('MOVE', matrix),
@@ -162,7 +202,23 @@ class Rewriting {
       ...[...constant(scales), ...call(format)],
       ...[...operand('MOVE', input), ...call('size'), ...constant(-1), ...constant(n), ...call('setItem')],
       ...call('reshape'),
-      ...(hasBias ? [...operand('MOVE', bias), ...constant(1), ...call('add')] : []),
+      ...(at.bias !== null ? [...operand('MOVE', first + at.bias), ...constant(1), ...call('add')] : []),
+    ]
+  }
+
+  /** Rows of integers, times their scales. */
+  private rowsOf({ fn, pc, weight }: LookupCall): number[] {
+    const first = this.input
+    const { given } = fn.operators[fn.source.code[3 * pc + 1]!]!
+    const { column } = this.matrices.get(weight)!
+    // without a padding, which matters to gradients alone
+    const lookup = [-1, false, false].flatMap((value) => operand('LOADC', this.constant(value)))
+    lookup.push(...operand('OP', this.operator(OPERATORS.embedding)))
+    return [
+      ...operand('STOREN', first, given),
+      ...[...operand('MOVE', first), ...operand('LOAD', first + 1), ...lookup],
+      ...[...operand('LOADC', this.constant(column)), ...operand('MOVE', first + 1), ...lookup],
+      ...operand('OP', this.operator(OPERATORS.mul)),
     ]
   }
 

@@ -210,3 +210,16 @@ t.test('a weight that is written to is rounded again', async (t) => {
     ) < 1e-5,
   )
 })
+
+t.test('of no rows, or for no outputs, nothing comes', (t) => {
+  for (const [name, rounding] of FORMATS)
+    for (const [rows, outputs] of [
+      [9, 0],
+      [0, 16],
+    ] as const) {
+      const weight = weightOf(normal(outputs * 64), [outputs, 64], rounding)
+      const result = call('aten::linear', tensor(normal(rows * 64), [rows, 64]), weight, null)
+      t.strictSame([...result.shape], [rows, outputs], name)
+    }
+  t.end()
+})

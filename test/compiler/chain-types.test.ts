@@ -210,7 +210,7 @@ t.test('numbers that tracing recorded as tensors', (t) => {
 
 t.test('arguments of ptlite::fused_results', (t) => {
   const x = tensor([1, 2, 3], [3])
-  const call = (steps: number[], dtypes: number[], inputs = [x]) =>
+  const call = (steps: number[], dtypes: number[], inputs: readonly Tensor[] = [x]) =>
     callOperator('ptlite::fused_results', [
       inputs,
       [int(3)],

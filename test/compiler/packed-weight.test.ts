@@ -38,9 +38,9 @@ constant %2: float32[2, 16, 2] @2 = "groups"
 
 t.test('products with integers are linear layers, whose weights say their format', async (t) => {
   const eight = check(t, prepacked, `${I8}return %3\n`, ['ptlite::integer_linear'], 1e-6)
-  t.match(printGraph(eight), 'linear(input=%0, weight=(%1, "i8", %2, None, 0))')
+  t.match(printGraph(eight), 'linear(input=%0, weight=(%1, "i8", %2, None, 0, None))')
   const four = check(t, prepacked, `${I4}return %3\n`, ['ptlite::integer_linear'], 1e-6)
-  t.match(printGraph(four), 'linear(input=%0, weight=(%1, "pairs", %2, None, 32))')
+  t.match(printGraph(four), 'linear(input=%0, weight=(%1, "pairs", %2, None, 32, None))')
 })
 
 t.test('products with scales that are computed stay as they are', async (t) => {
@@ -49,7 +49,7 @@ t.test('products with scales that are computed stay as they are', async (t) => {
 })
 
 t.test('their kernel takes bounds', async (t) => {
-  const layer = I8.replace(/aten::_weight_int8pack_mm\(.*\)/, 'linear(input=%0, weight=(%1, "i8", %2, None, 0))')
+  const layer = I8.replace(/aten::_weight_int8pack_mm\(.*\)/, 'linear(input=%0, weight=(%1, "i8", %2, None, 0, None))')
   const text = `${layer}%4: float32[3, 16] @4 = aten::relu(%3)\nreturn %4\n`
   check(t, activation, text, ['ptlite::integer_linear'])
 })
@@ -70,12 +70,13 @@ t.test('each format has a kernel, a packer and an operator that are there', asyn
       scales: bits === null ? null : 8,
       zeros: bits === 8 ? 9 : null,
       group: bits === null ? 0 : 32,
+      rows: bits === null ? null : ({ kind: 'affine', least: -128, eps: 2 ** -126 } as const),
     }
     t.strictSame(WEIGHT.fromArg(WEIGHT.toArg(weight)), weight)
   }
   t.equal(floatFormat(DType.complex64), undefined)
   t.throws(
     () => WEIGHT.fromArg({ kind: 'constant', value: 1 }),
-    /expected a weight, its format, scales, zero points and the size of groups/,
+    /expected a weight, its format, scales, zero points, the size of groups and how rows are rounded/,
   )
 })

@@ -1,9 +1,10 @@
+import { isRoundedFilter } from '../../../runtime/operators/support/rounded-weight.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { callOnce } from '../../graph/evaluate.js'
 import { constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { convolutionSettings } from '../layers.js'
 import type { Pass } from '../pass.js'
@@ -57,6 +58,8 @@ interface Idle {
 function idleOf(node: OperatorNode, analysis: Analysis): Idle | null {
   const [input, result] = [inputOf(node), onlyResult(node)]
   const weight = analysis.tensor(valueArg(named(node, 'weight')) ?? -1)
+  // which is rounded as the module has it
+  if (weight !== undefined && isRoundedFilter(weight, numberArg(named(node, 'groups')))) return null
   const settings = convolutionSettings(node)
   if (input === undefined || result === undefined || weight?.type !== DType.float32 || settings === null || !analysis.isPure(node))
     return null

@@ -100,5 +100,5 @@ function integerWeight(node: OperatorNode, input: ValueId, analysis: Analysis): 
   const types = [values, scales, input].map((id) => analysis.type(id))
   if (types[1]!.dtype !== DType.float32 || types[2]!.dtype !== DType.float32) return null
   if (!types.every(({ shape, strides }) => isContiguous(shape, strides) && !shape.includes(0))) return null
-  return { values, format: isPairs ? 'pairs' : 'i8', scales, zeros: null, group }
+  return { values, format: isPairs ? 'pairs' : 'i8', scales, zeros: null, group, rows: null }
 }

@@ -5,13 +5,14 @@ import { empty, type Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { callApart, derived } from '../../graph/evaluate.js'
 import { NO_CLAMP } from '../../graph/fields.js'
-import { type Arg, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import { type Arg, constant, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import type { PackedWeight } from '../../graph/packed-weight.js'
+import type { PackedWeight, RowRounding } from '../../graph/packed-weight.js'
 import { Analysis, integersArg, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy } from '../expression.js'
 import type { Pass } from '../pass.js'
+import { byteProduct, roundedRows, shownBy } from './row-rounding.js'
 
 /** Above so many rows a product with float32 weights is faster, where there is memory for them. */
 const MAX_ROWS = 16
@@ -20,7 +21,8 @@ const MAX_BYTES = 64 << 20
 
 /**
  * Has products with weights of integers that become floats, as torchao leaves them, read the integers: of 8 bits, or of 4 where they are no larger, with a
- * scale and a zero point for each row or each group of one. Sums are taken in another order, as of all products.
+ * scale and a zero point for each row or each group of one. Sums are taken in another order, as of all products. Rows that become bytes by their own range,
+ * and floats again, are multiplied as bytes, exactly.
  *
  *     %3 = torchao::dequantize_affine(%q, [1, 32], %scales, %zeros, int8, -8, 7, float32)
  *     %4 = aten::linear(%0, %3, %bias)          →    %4 = linear(input=%0, weight=(%q, "i4", %scales, %zeros, 32), bias=%bias)
@@ -34,7 +36,7 @@ export const weightOnly: Pass = {
       return product === null ? [] : [product]
     })
     const bytes = found.reduce((sum, { integers }) => sum + 4 * integers.numel, 0)
-    const chosen = found.filter(({ rows }) => rows <= MAX_ROWS || bytes > MAX_BYTES)
+    const chosen = found.filter(({ count, rows }) => rows !== null || count <= MAX_ROWS || bytes > MAX_BYTES)
     if (chosen.length === 0) return graph
     const editor = new Editor(graph)
     let changed = false
@@ -42,7 +44,7 @@ export const weightOnly: Pass = {
       const layer = layerOf(product, analysis, editor)
       if (layer === null) continue
       changed = true
-      editor.replaceNode(product.node, [layer])
+      editor.replaceNode(product.node, layer)
     }
     return changed ? editor.finish() : graph
   },
@@ -61,7 +63,10 @@ interface Product {
   readonly node: OperatorNode
   readonly result: ValueId
   readonly input: ValueId
-  readonly rows: number
+  /** How many rows there are. */
+  readonly count: number
+  /** How they become bytes; null where they stay floats. */
+  readonly rows: RowRounding | null
   readonly integers: Tensor
   readonly source: ValueId
   readonly bias: Arg | null
@@ -73,16 +78,38 @@ interface Product {
 }
 
 function productOf(node: OperatorNode, analysis: Analysis): Product | null {
-  if ((node.op !== 'aten::linear' && node.op !== 'aten::mm') || !analysis.isPure(node)) return null
-  const [input, matrix] = node.args.map(valueArg)
   const result = onlyResult(node)
-  if (input === undefined || matrix === undefined || result === undefined) return null
-  const { dtype, shape } = analysis.type(input)
+  if (result === undefined || !analysis.isPure(node)) return null
+  const found = node.op === 'aten::mul.Tensor' ? ofBytes(node, analysis) : ofFloats(node, analysis)
+  if (found === null || found.integers.dim !== 2 || !found.integers.isContiguous || found.integers.numel === 0) return null
+  const { dtype, shape } = analysis.type(found.input)
   if (dtype !== DType.float32 || shape.length === 0 || shape.includes(0)) return null
-  const weight = node.op === 'aten::linear' ? affineWeight(matrix, analysis) : plainWeight(matrix, analysis)
-  if (weight === null || weight.integers.dim !== 2 || !weight.integers.isContiguous || weight.integers.numel === 0) return null
-  const bias = node.op === 'aten::linear' && !isNone(node.args[2]) ? node.args[2]! : null
-  return { node, result, input, rows: numelOf(shape) / shape.at(-1)!, bias, ...weight }
+  return { node, result, count: numelOf(shape) / shape.at(-1)!, ...found }
+}
+
+type Operands = Omit<Product, 'node' | 'result' | 'count'>
+
+function ofFloats(node: OperatorNode, analysis: Analysis): Operands | null {
+  const isLinear = node.op === 'aten::linear'
+  const [input, matrix] = isLinear || node.op === 'aten::mm' ? node.args.map(valueArg) : []
+  if (input === undefined || matrix === undefined) return null
+  const rounded = isLinear ? roundedRows(input, analysis) : null
+  const weight = isLinear
+    ? (affineWeight(matrix, analysis) ?? decomposedWeight(matrix, rounded !== null, analysis))
+    : plainWeight(matrix, analysis)
+  if (weight === null) return null
+  const bias = isLinear && !isNone(node.args[2]) ? node.args[2]! : null
+  return { input: rounded?.floats ?? input, rows: rounded?.rows ?? null, bias, ...weight }
+}
+
+function ofBytes(node: OperatorNode, analysis: Analysis): Operands | null {
+  const product = byteProduct(node, analysis)
+  const integers = product === null ? undefined : analysis.tensor(product.weight)
+  if (product === null || integers?.type !== DType.int8 || analysis.type(product.scales).dtype !== DType.float32) return null
+  const { floats: input, rows, weight: source, scales } = product
+  // columns of the product
+  if (integers.dim !== 2 || integers.shape[0] !== analysis.type(onlyResult(node)!).shape[1]) return null
+  return { input, rows, bias: null, integers, source, scales, zeros: null, group: integers.shape[1]! }
 }
 
 type Weight = Pick<Product, 'integers' | 'source' | 'scales' | 'zeros' | 'group'>
@@ -114,6 +141,32 @@ function affineWeight(id: ValueId, analysis: Analysis): Weight | null {
   return { integers, source, scales, zeros, group: block[1]! }
 }
 
+/**
+ * The same as quantized_decomposed writes it: in groups of a row, or, where what it is multiplied with becomes bytes, too, by rows; with other inputs, these
+ * are for the passes on integers.
+ */
+function decomposedWeight(id: ValueId, isByRows: boolean, analysis: Analysis): Weight | null {
+  const node = madeBy(value(id), analysis)
+  const isGrouped = node?.op === 'quantized_decomposed::dequantize_per_channel_group'
+  if (node === undefined || (!isGrouped && !(isByRows && node.op === 'quantized_decomposed::dequantize_per_channel'))) return null
+  const shownAt = (name: string): ValueId | undefined => {
+    const id = valueArg(named(node, name))
+    return id === undefined ? undefined : shownBy(id, analysis)
+  }
+  const [source, scales] = [inputOf(node), shownAt('scales')]
+  const zeros = isNone(named(node, 'zero_points')) ? null : shownAt('zero_points')
+  const integers = source === undefined ? undefined : analysis.tensor(source)
+  if (source === undefined || integers?.type !== DType.int8 || integers.dim !== 2 || analysis.type(id).dtype !== DType.float32) return null
+  if (scales === undefined || analysis.tensor(scales)?.type !== DType.float32 || zeros === undefined) return null
+  if (zeros !== null && analysis.tensor(zeros) === undefined) return null
+  const k = integers.shape[1]!
+  if (!isGrouped) return numberArg(named(node, 'axis')) === 0 ? { integers, source, scales, zeros, group: k } : null
+  const size = numberArg(named(node, 'group_size'))
+  if (size === undefined || size < 2) return null
+  // one scale for each row where groups are longer
+  return { integers, source, scales, zeros, group: size > k && analysis.type(scales).shape.at(-1) === 1 ? k : size }
+}
+
 function isText(arg: Arg, text: string): boolean {
   return arg.kind === 'constant' && arg.value === text
 }
@@ -133,11 +186,12 @@ function plainWeight(id: ValueId, analysis: Analysis): Weight | null {
 
 /** A linear layer with the integers as its weight; null where no kernel reads such integers. */
 function layerOf(
-  { node, input, integers, source, bias, scales, zeros, group }: Product,
+  { node, result, input, count: m, rows, integers, source, bias, scales, zeros, group }: Product,
   analysis: Analysis,
   editor: Editor,
-): GraphNode | null {
+): GraphNode[] | null {
   const [n, k] = integers.shape as [number, number]
+  if (analysis.type(input).shape.at(-1) !== k) return null
   const count = n * (k / group)
   const isRow = group === k
   if (k % group !== 0 || (!isRow && group % 32 !== 0)) return null
@@ -156,8 +210,22 @@ function layerOf(
     scales: scales ?? editor.addConstant(ones(integers, n), 'scales'),
     zeros: points,
     group: isRow ? 0 : group,
+    rows,
   }
-  return { ...baseOf(node), kind: 'linear', input, weight, bias: added, form: 'dense', clamp: NO_CLAMP, post: null }
+  const layer = { ...baseOf(node), kind: 'linear', weight, bias: added, form: 'dense', clamp: NO_CLAMP, post: null } as const
+  const type = analysis.type(input)
+  if (type.shape.length === analysis.type(result).shape.length) return [{ ...layer, input }]
+  // the product is one of two dimensions
+  if (!isContiguous(type.shape, type.strides)) return null
+  const matrix = editor.newValue({ ...type, shape: [m, k], strides: [k, 1] }, editor.storageOf(input))
+  const shown: OperatorNode = {
+    ...baseOf(node),
+    kind: 'operator',
+    op: 'aten::reshape',
+    args: [value(input), constant([m, k])],
+    results: [{ kind: 'value', id: matrix }],
+  }
+  return [shown, { ...layer, input: matrix }]
 }
 
 function isBias(id: ValueId, n: number, analysis: Analysis): boolean {

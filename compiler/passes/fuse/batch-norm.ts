@@ -1,5 +1,5 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
-import { isRounded } from '../../../runtime/operators/support/rounded-weight.js'
+import { isRounded, isRoundedFilter } from '../../../runtime/operators/support/rounded-weight.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
@@ -67,7 +67,7 @@ function fold(norm: OperatorNode, analysis: Analysis, editor: Editor): boolean {
   const [gamma, beta, mean, variance] = [1, 2, 3, 4].map((i) => optional(norm, i))
   if (weight === undefined || weight === null || bias === undefined || gamma === undefined || beta === undefined) return false
   // which is rounded as the module has it
-  if (product.op === 'aten::linear' && isRounded(weight)) return false
+  if (product.op === 'aten::linear' ? isRounded(weight) : roundsFilter(product, weight)) return false
   if (mean === undefined || mean === null || variance === undefined || variance === null) return false
   const all = [weight, bias, gamma, beta, mean, variance].filter((t) => t !== null)
   if (all.some((t) => t.type !== DType.float32) || analysis.type(input).dtype !== DType.float32) return false
@@ -92,6 +92,10 @@ function fold(norm: OperatorNode, analysis: Analysis, editor: Editor): boolean {
   editor.replaceNode(product, [])
   editor.replaceNode(norm, [{ ...product, args, results: [{ kind: 'value', id: onlyResult(norm)! }] }])
   return true
+}
+
+function roundsFilter(node: OperatorNode, weight: Tensor): boolean {
+  return PRODUCTS[node.op]!.groups === undefined && isRoundedFilter(weight, numberArg(named(node, 'groups')))
 }
 
 /** What each element of a transposed convolution's weight [inputs, outputs / groups, ...] is scaled with. */

@@ -1,3 +1,4 @@
+import { isRoundedFilter } from '../../../runtime/operators/support/rounded-weight.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { isContiguous, numelOf } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
@@ -47,7 +48,7 @@ function productOf(node: GraphNode, layer: ConvolutionNode | LinearNode, analysi
   const type = analysis.type(layer.input)
   const { dtype } = type
   // rounded weights have kernels of their own
-  if (weight?.storage.rounding !== undefined && layer.kind === 'linear') return null
+  if (weight?.storage.rounding !== undefined && (layer.kind === 'linear' || isRoundedFilter(weight, layer.groups))) return null
   if (shape === null || !analysis.isPure(node) || layer.post !== null) return null
   if (weight === undefined || bias === undefined || !isContiguous(type.shape, type.strides)) return null
   if (dtype !== DType.float32 && !(dtype === DType.bfloat16 && roundsOnce(node, type.shape, weight))) return null

@@ -1,4 +1,5 @@
 import { isRows } from '../../../runtime/shapes/blocks.js'
+import { isRoundedFilter } from '../../../runtime/operators/support/rounded-weight.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
@@ -156,6 +157,8 @@ function convolution(
   const weight = analysis.tensor(layer.filter.values)
   const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
   if (weight?.dim !== dims + 2 || bias === undefined || [stride, padding, dilation].some((list) => list.length !== dims)) return null
+  // kernels of filters in few bits read planes
+  if (isRoundedFilter(weight, groups)) return null
   if (weight.type !== DType.float32 || (bias !== null && bias.type !== DType.float32)) return null
   const [batch, inChannels, ...inSizes] = analysis.type(input).shape as [number, number, ...number[]]
   const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, ...number[]]

@@ -1,3 +1,4 @@
+import { isRoundedFilter } from '../../../runtime/operators/support/rounded-weight.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
 import { viewOf } from '../../../runtime/tensor/tensor.js'
@@ -76,6 +77,7 @@ function convolution(node: OperatorNode, result: ValueId, analysis: Analysis, ta
   const settings = [inFront(named(node, 'stride'), 1), inFront(named(node, 'padding'), 0), inFront(named(node, 'dilation'), 1)]
   const groups = numberArg(named(node, 'groups'))
   if (x === undefined || weight?.dim !== 3 || groups === undefined || !known(settings) || !isSignal(result, analysis)) return null
+  if (isRoundedFilter(weight, groups)) return null
   const type = analysis.type(x)
   if (type.dtype !== DType.float32 || type.shape.length !== 3 || type.shape.includes(0)) return null
   const [batch, inChannels, length] = type.shape as [number, number, number]

@@ -1,5 +1,6 @@
+import { isRoundedFilter } from '../../../runtime/operators/support/rounded-weight.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
-import { contiguousStrides, sameShape } from '../../../runtime/tensor/shape.js'
+import { contiguousStrides, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { type Tensor, viewOf } from '../../../runtime/tensor/tensor.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
 import { constant, type GraphNode, value, type ValueId } from '../../graph/graph.js'
@@ -45,6 +46,8 @@ function windowOf(
   const weight = analysis.tensor(filter.values)
   if (layout !== 'planes' || strategy !== 'product' || result === undefined || !analysis.isPure(node)) return null
   if (weight?.type !== DType.float32 || !weight.isContiguous) return null
+  // whose rows have taps first
+  if (isRoundedFilter(weight, groups) && numelOf(weight.shape.slice(2)) > 1) return null
   const { shape } = analysis.type(input)
   const whole = shape.length >= weight.dim - 1 && sameShape(shape.slice(1 - weight.dim), weight.shape.slice(1))
   const fits = whole && groups === 1 && padding.every((size) => size === 0)

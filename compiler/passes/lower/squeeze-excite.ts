@@ -1,3 +1,4 @@
+import { isRounded, isRoundedFilter } from '../../../runtime/operators/support/rounded-weight.js'
 import { Gate } from '../../../runtime/native/generated/kernels.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { numelOf } from '../../../runtime/tensor/shape.js'
@@ -149,6 +150,8 @@ function layerOf(node: GraphNode, batch: number, analysis: Analysis): Product | 
   const [weight, bias] = [(isConvolution ? layer.filter : layer.weight).values, layer.bias]
   const matrix = analysis.tensor(weight)
   if (matrix?.type !== DType.float32 || matrix.dim !== (isConvolution ? 4 : 2)) return null
+  // kernels of their own have what is rounded
+  if (isRounded(matrix) || isRoundedFilter(matrix)) return null
   if (bias !== null && analysis.tensor(bias)?.type !== DType.float32) return null
   const [outputs, inputs, ...kernel] = matrix.shape as [number, number, ...number[]]
   if (kernel.some((size) => size !== 1) || numelOf(analysis.type(onlyResult(node)!).shape) !== batch * outputs) return null

@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { ScaleFormat, WeightFormat, ZeroPoints } from '../../native/generated/kernels.js'
+import { RowBytes, ScaleFormat, WeightFormat, ZeroPoints } from '../../native/generated/kernels.js'
 import { postFields, postOpsOf, takesPostOps } from '../../shapes/post-ops.js'
 import { packedBytes } from '../../shapes/packed-weight.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
@@ -9,19 +9,35 @@ import { discardPages, Storage } from '../../tensor/storage.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { derivedIn } from '../support/kept-derived.js'
 import type { CPU } from '../support/generated/interfaces.js'
-import { type RoundedWeight, roundedLinear } from '../support/rounded-weight.js'
+import { type RoundedWeight, roundedLinear, type RowRounding } from '../support/rounded-weight.js'
 import { applySteps } from './compiled.js'
 import { limitsOf } from './support/limits.js'
 
 /**
  * x weight^T + bias over the last dimension, clamped to [min, max], with integers that are a module's: int8 [n, k], of `bits` 8, or 4 where they are from -8
  * to 7, with float32 scales and int8 zero points [n, groups]; or uint8 as at::_weight_int4pack_mm_for_cpu takes them, with its scales. `group` numbers of a row
- * share a scale, all of them where it is 0. x is float32. Steps as those of ptlite::linear.
+ * share a scale, all of them where it is 0. x is float32; rows of it become bytes from `least` on, with scales of `eps` or more, where `rounding` says how.
+ * Steps as those of ptlite::linear.
  */
-export const integer_linear: CPU['integer_linear'] = (input, weight, scales, zeros, bits, group, bias, min, max, ...steps) => {
+export const integer_linear: CPU['integer_linear'] = (
+  input,
+  weight,
+  scales,
+  zeros,
+  bits,
+  group,
+  rounding,
+  least,
+  eps,
+  bias,
+  min,
+  max,
+  ...steps
+) => {
   const operator = 'ptlite::integer_linear'
   const post = postOpsOf(operator, ...steps)
-  const packed = packedOf(weight, scales, zeros, bits, group)
+  const rows = rowsOf(rounding, least, eps)
+  const packed = { ...packedOf(weight, scales, zeros, bits, group), ...(rows === null ? {} : { rows }) }
   check(
     input.type === DType.float32 && input.dim > 0 && input.shape.at(-1) === packed.k,
     () => `${operator}: expected a float32 input with ${packed.k} features, found ${input.dtype}[${input.shape.join(', ')}]`,
@@ -36,6 +52,17 @@ export const integer_linear: CPU['integer_linear'] = (input, weight, scales, zer
   if (post === null) return roundedLinear(input, packed, bias, limits)
   if (takesPostOps(post, shape, axes)) return roundedLinear(input, packed, bias, limits, postFields(post, shape, axes))
   return applySteps(roundedLinear(input, packed, bias, limits), post)
+}
+
+function rowsOf(rounding: string | null, least: number, eps: number): RowRounding | null {
+  if (rounding === null) return null
+  const kind = rounding === 'affine' || rounding === 'symmetric' || rounding === 'tokens' ? RowBytes[rounding] : undefined
+  check(
+    kind !== undefined && least >= -128 && least < 0 && eps > 0,
+    () =>
+      `ptlite::integer_linear: expected how rows become bytes from -128 to -1 on, found '${rounding.slice(0, 40)}', ${least} and ${eps}`,
+  )
+  return { kind: kind!, least, eps }
 }
 
 function packedOf(weight: Tensor, scales: Tensor, zeros: Tensor | null, bits: number, group: number): RoundedWeight {

@@ -57,7 +57,7 @@ export function needsFloat(name: string): boolean {
 
 /** Whether an operator has code of its own for these dtypes. */
 export function takesAll(qualifiedName: string): boolean {
-  return /^(prim|quantized_decomposed|torchao)::/.test(qualifiedName)
+  return /^((prim|quantized_decomposed|torchao)::|aten::_scaled_mm\b)/.test(qualifiedName)
 }
 
 function allRules(): Map<string, LimitedRule> {

@@ -1,4 +1,5 @@
 import { HOW_TO_EXTEND } from '../../build.js'
+import { editDistance } from '../../edit-distance.js'
 import { entryAt, operatorCount } from './registry.js'
 import * as features from '../../features.js'
 
@@ -30,17 +31,3 @@ export const HOW_TO_ADD: string =
     ? HOW_TO_EXTEND
     : "\nDeclare them in a custom_ops.yaml and run 'ptlite codegen --ops custom_ops.yaml --out DIR', or add them before the model is loaded: " +
       "registerOperator('NAMESPACE::NAME(Tensor x) -> Tensor', (x) => ...) (docs/custom-ops.md)."
-
-/** Levenshtein distance, `limit` where it is at least that. */
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) >= limit) return limit
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
-    }
-    row = next
-  }
-  return Math.min(row[b.length]!, limit)
-}

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../../error.js'
+import * as features from '../../../features.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType, holdsComplex, isComplex } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
@@ -6,9 +7,11 @@ import { complexBilinear } from '../complex-arithmetic.js'
 import { castTo, contiguousOf } from '../../support/copy.js'
 import { checkConv, type ConvSettings, convSizes, transposedSizes } from '../../../shapes/convolution.js'
 import { PackSide, packedWeight } from '../../support/packed-weight.js'
+import { isRoundedFilter, roundedFilter } from '../../support/rounded-weight.js'
 import { convolveBfloat16 } from './bfloat16-conv.js'
 import { geometry } from './conv-geometry.js'
 import { type Clamp, clampFields } from './limits.js'
+import { convolveRounded } from './rounded-conv.js'
 import { type BlockAxes, postFields, type PostOps } from '../../../shapes/post-ops.js'
 import { checkReal, computeTypeOrLong, dense, denseAddress } from '../../support/real.js'
 
@@ -46,6 +49,11 @@ export function convolve(
   const sizes = convSizes(operator, input, weight, settings, behind)
   const { type } = input
   const { groups } = settings
+  const rounded = features.rounding && type === DType.float32 ? roundedFilter(weight, groups) : null
+  if (rounded !== null) {
+    const shape = [input.shape[0]!, rounded.n, ...sizes]
+    return convolveRounded(input, weight, rounded, bias, settings, shape, clamp, post === null ? null : postFields(post, shape, CONV_AXES))
+  }
   const depthwise = groups > 1 && input.shape[1] === groups
   if (type === DType.bfloat16 && clamp === null && !depthwise) return convolveBfloat16(input, weight, bias, settings, sizes)
   const inner = computeTypeOrLong(type)
@@ -73,8 +81,9 @@ export function convolve(
   return castTo(result, type)
 }
 
-/** True where `convolve` can use a packed weight. */
+/** True where `convolve` can use a packed weight. One that it rounds is packed by itself. */
 export function packs(weight: Tensor, groups: number): boolean {
+  if (features.rounding && isRoundedFilter(weight, groups)) return false
   return !(groups > 1 && weight.shape[1] === 1)
 }
 

@@ -33,8 +33,8 @@ const LOOK_AGAIN = 1000
 export type Openable = string | Uint8Array | ArrayBuffer | ByteSource
 
 /**
- * Opens a path or bytes in memory. A file is mapped, or read into memory of the process where `map` is false. Throws INVALID_FILE where
- * there is no such file.
+ * Opens a path or bytes in memory. A file is mapped, or read into memory of the process where `map` is false. Throws NOT_FOUND where
+ * there is no such file, and INVALID_FILE where it cannot be read.
  */
 export function openSource(file: Openable, map = true): ByteSource {
   if (file instanceof ByteSource) return file
@@ -50,7 +50,10 @@ export function openSource(file: Openable, map = true): ByteSource {
   } catch (cause) {
     const { message } = cause as Error
     if (cause instanceof PtliteError && cause.code !== 'INVALID_FILE') throw cause
-    throw new PtliteError('INVALID_FILE', `cannot read the model ${file.replaceAll('\0', '\\0')}: ${message}`, { cause })
+    const isMissing = ['ENOENT', 'ENOTDIR'].includes((cause as { readonly code?: string }).code!)
+    throw new PtliteError(isMissing ? 'NOT_FOUND' : 'INVALID_FILE', `cannot read the model ${file.replaceAll('\0', '\\0')}: ${message}`, {
+      cause,
+    })
   }
 }
 

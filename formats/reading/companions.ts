@@ -17,7 +17,7 @@ function opened(file: Openable, map: boolean | undefined): ByteSource | undefine
   try {
     return openSource(file, map)
   } catch (error) {
-    if (error instanceof PtliteError && error.code === 'INVALID_FILE') return undefined
+    if (error instanceof PtliteError && error.code === 'NOT_FOUND') return undefined
     throw error
   }
 }

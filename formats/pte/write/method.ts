@@ -7,7 +7,7 @@ import type { LinkedFunction } from '../../../program/linked.js'
 import { PtliteError } from '../../../runtime/error.js'
 import { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { Value } from '../../../runtime/tensor/value.js'
-import { align, type AlignedGraph, type AlignedNode, type AlignedValue } from './aligned.js'
+import { align, type AlignedArg, type AlignedGraph, type AlignedNode, type AlignedValue } from './aligned.js'
 import type { ConstantTable } from './constants.js'
 import { Lowering } from './lowering.js'
 import { NodeArguments } from './node.js'
@@ -15,6 +15,7 @@ import { PlanWriter, type WrittenPlan } from './plan-writer.js'
 import { ELEMENTS } from './rules-elements.js'
 import { LAYERS } from './rules-layers.js'
 import { SHAPES } from './rules-shapes.js'
+import { type InitialState, type RecordedCall, statefulCall, statelessCall } from './state.js'
 import { argumentTree, leavesIn, leavesOfResult, resultTree } from './trees.js'
 
 /** Recordings that tell what depends on a size, and how. */
@@ -26,27 +27,69 @@ const RULES = { ...LAYERS, ...ELEMENTS, ...SHAPES }
 /** Arguments of the sizes of a sample, the largest first; undefined for one that cannot be. */
 export type Examples = readonly (() => readonly Value[])[]
 
+/** The constants of a file, and what its state begins with. */
+export interface Tables {
+  readonly constants: ConstantTable
+  readonly initial: ConstantTable
+}
+
 /**
  * Writes a method as a plan: records calls with the examples, and calls ExecuTorch's operators in place of this runtime's. Throws UNSUPPORTED_FILE for what has no form, with
  * all operators that have none.
  */
-export function writeMethod(script: ScriptModule, fn: LinkedFunction, examples: Examples, constants: ConstantTable): WrittenPlan {
+export function writeMethod(
+  script: ScriptModule,
+  fn: LinkedFunction,
+  examples: Examples,
+  tables: Tables,
+  initial: InitialState | null,
+): WrittenPlan {
   return guarded(`method '${fn.source.method}'`, () => {
-    const { graphs, args } = recordSamples(script, fn, examples)
+    const { calls, args } = recordSamples(script, fn, examples, initial)
     try {
-      return planOf(fn.source.method, align(graphs), args, constants)
+      const [first] = calls as [RecordedCall, ...RecordedCall[]]
+      if (calls.some(({ inputs, changed }) => !isSame(inputs, first.inputs) || !isSame(changed, first.changed)))
+        throw unsupported('for inputs of other sizes it changes other attributes; give --shape to write it for one size')
+      return planOf(fn.source.method, align(calls.map(({ graph }) => graph)), first, args, tables)
     } finally {
-      graphs.forEach(releaseGraph)
+      calls.forEach(({ graph }) => releaseGraph(graph))
     }
   })
 }
 
-/** What a call of a method computes, with as few spellings of one operator as there are. Throws UNSUPPORTED_FILE, saying why, for methods that cannot be written so. */
-function recordCall(script: ScriptModule, fn: LinkedFunction, args: readonly Value[]): Graph {
-  const tiers = new TieredModule(script, 'off')
-  const found = tiers.record(fn, args)
-  if (!('graph' in found)) throw unsupported(`it cannot be written as ExecuTorch's operators: ${found.reason}`)
-  return compiler().plainGraph(found.graph)
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+/**
+ * What a call of a method computes, with as few spellings of one operator as there are; the module is as before then. Throws UNSUPPORTED_FILE, saying why, for methods that
+ * cannot be written so.
+ */
+function recordCall(script: ScriptModule, fn: LinkedFunction, args: readonly Value[], initial: InitialState | null): RecordedCall {
+  try {
+    const tiers = new TieredModule(script, 'off')
+    const found = tiers.record(fn, args)
+    const call = 'graph' in found ? statelessCall(found.graph) : withState(tiers, fn, args, initial, found.reason)
+    return { ...call, graph: compiler().plainGraph(call.graph) }
+  } finally {
+    initial?.restore()
+  }
+}
+
+/** A call that changes attributes. `reason` is why it is no graph by itself. */
+function withState(
+  tiers: TieredModule,
+  fn: LinkedFunction,
+  args: readonly Value[],
+  initial: InitialState | null,
+  reason: string,
+): RecordedCall {
+  initial?.restore()
+  const [region, ...others] = initial === null ? [] : tiers.recordRegions(fn, args)
+  if (region === undefined || others.length > 0) throw unsupported(`it cannot be written as ExecuTorch's operators: ${reason}`)
+  initial?.restore()
+  const tensors = args.flatMap(leavesIn).filter((leaf): leaf is Tensor => leaf instanceof Tensor)
+  return statefulCall(region, tensors)
 }
 
 /** Gives back what passes have made. */
@@ -54,38 +97,58 @@ function releaseGraph({ constants }: Graph): void {
   for (const { derived, tensor } of constants) if (derived) tensor.release()
 }
 
-function recordSamples(script: ScriptModule, fn: LinkedFunction, examples: Examples): { graphs: Graph[]; args: readonly Value[] } {
+function recordSamples(
+  script: ScriptModule,
+  fn: LinkedFunction,
+  examples: Examples,
+  initial: InitialState | null,
+): { calls: RecordedCall[]; args: readonly Value[] } {
   const [first] = examples
   const args = first!()
-  const graphs = [recordCall(script, fn, args)]
-  if (examples.length === 1) return { graphs, args }
+  const calls = [recordCall(script, fn, args, initial)]
+  if (examples.length === 1) return { calls, args }
   let failure: unknown
   for (const example of examples.slice(1)) {
-    if (graphs.length === MAX_SAMPLES) break
+    if (calls.length === MAX_SAMPLES) break
     try {
-      graphs.push(recordCall(script, fn, example()))
+      calls.push(recordCall(script, fn, example(), initial))
     } catch (error) {
       // not all sizes that are within bounds need fit the model
       if (!(error instanceof PtliteError)) throw error
       failure = error
     }
   }
-  if (graphs.length < LEAST_SAMPLES)
+  if (calls.length < LEAST_SAMPLES)
     throw unsupported(`too few of its sizes could be tried to see what depends on them (${String(failure)}); give --shape`)
-  return { graphs, args }
+  return { calls, args }
 }
 
-function planOf(name: string, graph: AlignedGraph, args: readonly Value[], constants: ConstantTable): WrittenPlan {
+function planOf(
+  name: string,
+  graph: AlignedGraph,
+  { inputs: kinds, states, changed }: RecordedCall,
+  args: readonly Value[],
+  { constants, initial }: Tables,
+): WrittenPlan {
   const plan = new PlanWriter(constants)
   const lowering = new Lowering(plan)
-  const tensors = new Map<Tensor, AlignedValue>()
   const leaves = args.flatMap(leavesIn)
   const given = leaves.filter((leaf): leaf is Tensor => leaf instanceof Tensor)
-  given.forEach((tensor, i) => tensors.set(tensor, graph.inputs[i]!))
+  const tensors = new Map<Tensor, AlignedValue>()
+  const kept = new Map<number, AlignedValue>()
+  kinds.forEach(({ kind, index }, i) => {
+    if (kind === 'argument') tensors.set(given[index]!, graph.inputs[i]!)
+    else kept.set(index, graph.inputs[i]!)
+  })
   const inputs = leaves.map((leaf) => {
-    if (leaf instanceof Tensor) return plan.define(tensors.get(leaf)!)
+    if (leaf instanceof Tensor) return plan.define(tensors.get(leaf) ?? unread(leaf))
     return plan.leaf(typeof leaf === 'number' || typeof leaf === 'bigint' ? { kind: 'int', at: [leaf] } : { kind: 'plain', value: leaf })
   })
+  for (const [index, value] of kept) {
+    const { object, slot } = states[index]!
+    const tensor = object.slots[slot] as Tensor
+    plan.keep(value, object.names[slot]!, initial.add(tensor))
+  }
   const lacking = new Map<string, string>()
   for (const node of graph.nodes) {
     try {
@@ -99,9 +162,28 @@ function planOf(name: string, graph: AlignedGraph, args: readonly Value[], const
     const texts = [...lacking].map(([op, why]) => (why === '' ? op : why.includes(op) ? why : `${op} (${why})`))
     throw unsupported(`ExecuTorch's portable operators cannot say ${texts.join(', ')}`)
   }
-  const result = lowering.arg(graph.output)
-  const outputs = leavesOfResult(result).map((leaf) => plan.leaf(leaf))
-  return plan.finish(name, inputs, outputs, argumentTree(args), resultTree(result))
+  const returned = lowering.arg(graph.output)
+  const [result, ...news] = ('items' in returned ? returned.items : []) as [AlignedArg, ...AlignedArg[]]
+  // what is kept is written to behind everything else that reads it
+  const aside = (arg: AlignedArg): AlignedArg => {
+    if (arg.kind !== 'value' || ![...kept.values()].some((value) => lowering.resolve(value) === arg.value)) return arg
+    return { kind: 'value', value: lowering.call('aten::clone.out', [arg.value, null], lowering.like(arg.value)) }
+  }
+  const outputs = leavesOfResult(result).map((leaf) => (changed.length === 0 ? leaf : aside(leaf)))
+  const written = news.map(aside)
+  for (const [i, arg] of written.entries()) if (arg.kind === 'value') plan.update(kept.get(changed[i]!)!, arg.value)
+  return plan.finish(
+    name,
+    inputs,
+    outputs.map((leaf) => plan.leaf(leaf)),
+    argumentTree(args),
+    resultTree(result),
+  )
+}
+
+/** An argument that nothing depends on. */
+function unread({ type, shape }: Tensor): AlignedValue {
+  return { dtype: type, shape: shape.map((size) => [size]), tensor: null }
 }
 
 function writeNode(node: AlignedNode, lowering: Lowering): void {

@@ -26,6 +26,8 @@ export type WrittenValue =
       readonly isDynamic: boolean
       /** 0 for none. */
       readonly constant: number
+      /** Of one that outlives calls: what it is called, and what it begins with. */
+      readonly kept?: { readonly name: string; readonly initial: number }
     }
 
 export interface WrittenCall {
@@ -80,11 +82,26 @@ export class PlanWriter {
     return index
   }
 
+  /** A tensor that outlives calls. `initial` is what it begins with. */
+  keep(value: AlignedValue, name: string, initial: number): void {
+    checkDtype(value.dtype)
+    const sizes = value.shape.map((at) => Number(at[0]))
+    const index = this.push({ kind: 'tensor', dtype: value.dtype, sizes, isDynamic: false, constant: 0, kept: { name, initial } })
+    this.tensors.set(value, index)
+    this.lives.set(index, { first: -1, last: Infinity })
+  }
+
+  /** Puts a value into a tensor that outlives calls. */
+  update(kept: AlignedValue, value: AlignedValue): void {
+    const [to, from] = [this.tensor(kept), this.use(this.tensor(value))]
+    this.instruction('aten::copy_', [to, from, this.constant({ kind: 'bool', value: false }), to])
+  }
+
   /** The value of a tensor. */
   tensor(value: AlignedValue): number {
     const known = this.tensors.get(value)
     if (known !== undefined) return known
-    if (!DTYPES.has(value.dtype)) throw unsupported(`tensors of ${dtypeName(value.dtype)} have no form in ExecuTorch`)
+    checkDtype(value.dtype)
     const isDynamic = value.shape.some((at) => !isFixed(at))
     if (isDynamic && value.tensor !== null)
       throw unsupported('a constant depends on the sizes of inputs; give --shape to write it for one size')
@@ -98,7 +115,7 @@ export class PlanWriter {
   /** What a call reads has to be there until then. */
   private use(index: number): number {
     const life = this.lives.get(index)
-    if (life !== undefined) life.last = this.calls.length
+    if (life !== undefined) life.last = Math.max(life.last, this.calls.length)
     return index
   }
 
@@ -264,6 +281,7 @@ export class PlanWriter {
       const life = this.lives.get(index)
       if (life !== undefined) life.last = end
     }
+    for (const life of this.lives.values()) life.last = Math.min(life.last, end)
     for (const index of inputs) {
       const life = this.lives.get(index)
       if (life !== undefined) life.first = -1
@@ -290,6 +308,10 @@ export class PlanWriter {
     const value = this.values[index]!
     return value.kind === 'tensor' ? Math.max(elementCount(value.sizes) * itemSize(value.dtype), 1) : 0
   }
+}
+
+function checkDtype(dtype: DType): void {
+  if (!DTYPES.has(dtype)) throw unsupported(`tensors of ${dtypeName(dtype)} have no form in ExecuTorch`)
 }
 
 export function isFixed(at: Sampled): boolean {

@@ -91,6 +91,13 @@ export const SHAPES: Readonly<Record<string, Rule>> = {
   'aten::squeeze.dim': reshaped,
   'aten::squeeze.dims': reshaped,
   'aten::alias': same,
+  // rows at positions of one dimension: no indices for those before it
+  'aten::index_copy'(args, lowering) {
+    const x = args.tensor('self')
+    const dim = args.dim('dim', x.shape.length)
+    const indices: AlignedArg[] = [...Array<AlignedArg>(dim).fill({ kind: 'plain', value: null }), args.arg('index')]
+    lowering.call('aten::index_put.out', [x, { kind: 'list', items: indices }, args.tensor('source'), false], args.result)
+  },
   'aten::clone': same,
   'aten::contiguous': same,
   'aten::detach': same,

@@ -4,6 +4,7 @@ import { latin1 } from '../../../runtime/encoding.js'
 import { FlatBuilder } from '../../containers/flatbuffer/builder.js'
 import { Dynamism, Field, InstructionKind, ValueKind } from '../schema.js'
 import type { ConstantTable } from './constants.js'
+import type { Tables } from './method.js'
 import type { WrittenPlan, WrittenValue } from './plan-writer.js'
 
 const IDENTIFIER = 'ET12'
@@ -16,10 +17,20 @@ const SEGMENT_ALIGNMENT = 128
 /** The memory that tensors are in; number 0 is none. */
 const ARENA = 1
 
-/** A program in ExecuTorch's container: a flatbuffer with an extended header, and behind it a segment with the constants. */
-export function serialize(plans: readonly WrittenPlan[], constants: ConstantTable): Uint8Array {
-  const data = constants.bytes()
-  const flat = writeProgram(plans, constants.offsets, data.length)
+/**
+ * A program in ExecuTorch's container: a flatbuffer with an extended header, and behind it a segment with the constants, and one with what tensors begin with that outlive
+ * calls.
+ */
+export function serialize(plans: readonly WrittenPlan[], { constants, initial }: Tables): Uint8Array {
+  const [own, kept] = [constants.bytes(), initial.bytes()]
+  const keptAt = Math.ceil(own.length / SEGMENT_ALIGNMENT) * SEGMENT_ALIGNMENT
+  const segments = [
+    { table: constants, at: 0, bytes: own },
+    { table: initial, at: keptAt, bytes: kept },
+  ].filter(({ bytes }) => bytes.length > 0)
+  const data = new Uint8Array(kept.length === 0 ? own.length : keptAt + kept.length)
+  for (const { at, bytes } of segments) data.set(bytes, at)
+  const flat = writeProgram(plans, segments, { constants, initial })
   const programBytes = flat.length + HEADER_BYTES
   const base = data.length === 0 ? 0 : Math.ceil(programBytes / SEGMENT_ALIGNMENT) * SEGMENT_ALIGNMENT
   const file = new Uint8Array(Math.max(programBytes, base + data.length))
@@ -37,29 +48,36 @@ export function serialize(plans: readonly WrittenPlan[], constants: ConstantTabl
   return file
 }
 
-function writeProgram(plans: readonly WrittenPlan[], offsets: readonly number[], bytes: number): Uint8Array {
+interface DataSegment {
+  readonly table: ConstantTable
+  readonly at: number
+  readonly bytes: Uint8Array
+}
+
+function writeProgram(plans: readonly WrittenPlan[], data: readonly DataSegment[], { constants, initial }: Tables): Uint8Array {
   const builder = new FlatBuilder(0)
   const { program, segment, subsegments } = Field
-  const segments =
-    bytes === 0
-      ? []
-      : [
-          builder.table(2, (b) => {
-            b.addFieldInt64(segment.offset, 0n, 0n)
-            b.addFieldInt64(segment.size, BigInt(bytes), 0n)
-          }),
-        ]
-  const list = builder.vector(offsets, 8, (b, offset) => b.addInt64(BigInt(offset)))
+  const segments = data.map(({ at, bytes }) =>
+    builder.table(2, (b) => {
+      b.addFieldInt64(segment.offset, BigInt(at), 0n)
+      b.addFieldInt64(segment.size, BigInt(bytes.length), 0n)
+    }),
+  )
+  const placesOf = (table: ConstantTable): Offset => {
+    const list = builder.vector(table.offsets, 8, (b, offset) => b.addInt64(BigInt(offset)))
+    const index = data.findIndex((one) => one.table === table)
+    return builder.table(2, (b) => {
+      b.addFieldInt32(subsegments.segment, Math.max(index, 0), 0)
+      b.addFieldOffset(subsegments.offsets, list, 0)
+    })
+  }
   const parts = {
     plans: builder.offsets(plans.map((plan) => new PlanSerializer(builder, plan).write())),
     constantBuffer: builder.offsets([]),
     delegates: builder.offsets([]),
     segments: builder.offsets(segments),
-    constants: builder.table(2, (b) => {
-      b.addFieldInt32(subsegments.segment, 0, 0)
-      b.addFieldOffset(subsegments.offsets, list, 0)
-    }),
-    mutable: builder.offsets([]),
+    constants: placesOf(constants),
+    mutable: builder.offsets(initial.offsets.length > 1 ? [placesOf(initial)] : []),
     named: builder.offsets([]),
   }
   const root = builder.table(8, (b) => {
@@ -198,7 +216,10 @@ class PlanSerializer {
     }
   }
 
-  private tensor({ dtype, sizes, isDynamic, constant }: Extract<WrittenValue, { kind: 'tensor' }>, offset: number | undefined): Offset {
+  private tensor(
+    { dtype, sizes, isDynamic, constant, kept }: Extract<WrittenValue, { kind: 'tensor' }>,
+    offset: number | undefined,
+  ): Offset {
     const { builder } = this
     const { tensor, allocation } = Field
     const dims = builder.int32s(sizes)
@@ -215,13 +236,16 @@ class PlanSerializer {
             b.addFieldInt32(allocation.offsetLow, (offset % 2 ** 32) | 0, 0)
             b.addFieldInt32(allocation.offsetHigh, Math.floor(offset / 2 ** 32), 0)
           })
+    const name = kept === undefined ? 0 : builder.text(kept.name)
+    const extra = kept === undefined ? 0 : builder.table(3, (b) => b.addFieldOffset(Field.extra.name, name, 0))
     return builder.table(10, (b) => {
       b.addFieldInt8(tensor.scalarType, dtype, 0)
       b.addFieldOffset(tensor.sizes, dims, 0)
       b.addFieldOffset(tensor.dimOrder, order, 0)
-      b.addFieldInt32(tensor.dataIndex, constant, 0)
+      b.addFieldInt32(tensor.dataIndex, kept?.initial ?? constant, 0)
       b.addFieldOffset(tensor.allocation, place, 0)
       b.addFieldInt8(tensor.dynamism, isDynamic ? Dynamism.bound : Dynamism.fixed, 0)
+      b.addFieldOffset(tensor.extra, extra, 0)
     })
   }
 }

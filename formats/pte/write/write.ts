@@ -1,6 +1,7 @@
 import type { ObjectStates, WriteOptions } from '../../writing/program-writer.js'
 import { ScriptModule } from '../../../interpreter/script-module.js'
 import { guarded, unsupported } from '../../../program/file-error.js'
+import { Opcode } from '../../../program/generated/opcodes.js'
 import type { LinkedFunction } from '../../../program/linked.js'
 import type { Program } from '../../../program/program.js'
 import type { ArgumentInfo } from '../../../program/signature-info.js'
@@ -9,6 +10,7 @@ import { ConstantTable } from './constants.js'
 import { argumentsFor, samplesOf, symbolsOf } from './examples.js'
 import { type Examples, writeMethod } from './method.js'
 import { serialize } from './serialize.js'
+import { InitialState } from './state.js'
 
 const METHOD = 'forward'
 const BUNDLED = 'get_all_bundled_inputs'
@@ -22,14 +24,25 @@ export function writePte(program: Program, states: ObjectStates, { args }: Write
   const script = linked(program, states)
   const { signatures } = program
   const names = args === undefined && signatures !== undefined ? [...signatures.keys()] : [METHOD]
-  const constants = new ConstantTable()
+  const tables = { constants: new ConstantTable(), initial: new ConstantTable() }
+  const initial = changesState(program) ? new InitialState(program.root) : null
   const plans = names.map((name) => {
     const fn = script.findMethod(program.root.typeName, name)
     if (fn === undefined) throw unsupported(`the model has no method '${name}', which a .pte file needs`)
     const inputs = signatures?.get(name)?.inputs ?? program.inputs
-    return writeMethod(script, fn, args === undefined ? examplesOf(program, script, fn, inputs) : [() => args], constants)
+    return writeMethod(script, fn, args === undefined ? examplesOf(program, script, fn, inputs) : [() => args], tables, initial)
   })
-  return serialize(plans, constants)
+  if (plans.length > 1 && tables.initial.offsets.length > 1)
+    throw unsupported('several methods that share what outlives their calls have no form; write one')
+  return serialize(plans, tables)
+}
+
+/** Whether code may write to what outlives a call: by attributes that are set, or operators in place. */
+function changesState({ functions }: Program): boolean {
+  return functions.some(
+    ({ code, operators }) =>
+      operators.some(({ name }) => /[^_]_$/.test(name)) || code.some((word, at) => at % 3 === 0 && word === Opcode.SET_ATTR),
+  )
 }
 
 function linked(program: Program, states: ObjectStates): ScriptModule {

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { inspectModel, loadModule } from '../../src/index.js'
+import { ptlite } from '../cli/in-process.js'
+import { difference, inputOf } from '../pt2/fixtures.js'
+import type { Call } from './fixtures.js'
+
+/* Programs that keep state, written as ExecuTorch's: buffers begin with data of the file, and are written to at the end of a call. */
+
+const source = (name: string): string => fileURLToPath(new URL(`../fixtures/pte_states/${name}`, import.meta.url))
+const callsOf = (name: string): Call[] => JSON.parse(readFileSync(source(`${name}.json`), 'utf8')) as Call[]
+
+/** `--shape` for files that say nothing of sizes. */
+const SHAPES: Readonly<Record<string, readonly string[]>> = {
+  ring: ['1,3'],
+  cache: ['1,1,3', 'int64:1'],
+  parts: ['2'],
+  cell: ['1,3'],
+}
+
+async function written(t: Test, model: string, name: string): Promise<string> {
+  const output = join(t.testdir({}), 'out.pte')
+  const shapes = model.endsWith('.pt2') ? [] : SHAPES[name]!.flatMap((shape) => ['--shape', shape])
+  const { status, stderr } = await ptlite('convert', model, '-o', output, ...shapes)
+  t.equal(status, 0, stderr)
+  return output
+}
+
+for (const model of ['ring.pt2', 'ring.pt', 'cache.pt2', 'cache.pt', 'parts.pt2', 'parts.pt', 'cell.pt']) {
+  const name = model.split('.')[0]!
+  await t.test(`${model} keeps its state`, async (t) => {
+    const output = await written(t, source(model), name)
+    for (const compile of ['off', 'auto', 'eager'] as const) {
+      const module = await loadModule(output, { compile })
+      for (const [turn, { args, result }] of callsOf(name).entries()) {
+        const inputs = args.map(inputOf)
+        const found = turn % 3 === 2 ? await module.run('forward', inputs) : module.call('forward', inputs)
+        t.equal(difference(found, result), undefined, `call ${turn}, compile: '${compile}'`)
+      }
+      module.dispose()
+    }
+    t.equal((await ptlite('convert', output, '-o', output.replace('out.pte', 'again.ptl'))).status, 0)
+  })
+}
+
+await t.test('buffers have names and first values', async (t) => {
+  const output = await written(t, source('ring.pt2'), 'ring')
+  const module = await loadModule(output)
+  const parameters = module.parameters()
+  t.strictSame(parameters.get('rows')?.toArray(), Array(4).fill([0.5, 0.5, 0.5]))
+  t.strictSame(parameters.get('count')?.toArray(), [0])
+  module.dispose()
+  const { layout } = await inspectModel(output)
+  t.ok(layout!.methods[0]!.operators.some(({ name }) => name === 'aten::copy_'))
+})
+
+await t.test('what has no form is refused, saying why', async (t) => {
+  const refused = async (model: string, pattern: RegExp): Promise<void> => {
+    const { status, stderr } = await ptlite('convert', source(model), '-o', join(t.testdir({}), 'out.pte'), '--shape', '3')
+    t.equal(status, 1)
+    t.match(stderr, pattern)
+  }
+  await refused('stale.pt', /it reads a view of an attribute again after it has written to it/)
+  await refused('counter.pt', /prim::SetAttr sets attribute 'steps'|numbers that outlive a call|is no tensor/)
+})

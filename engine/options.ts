@@ -3,6 +3,24 @@ import type { ReadLimits } from '../formats/reading/read-options.js'
 import type { Limits } from '../runtime/limits.js'
 import type { Profiler } from '../interpreter/profile.js'
 
+/** How much of a model has come. */
+export interface LoadProgress {
+  /** Bytes that are there. */
+  readonly loaded: number
+  /** Of all of it, where that is known. */
+  readonly total: number | undefined
+}
+
+/** What of the Cache API is needed. */
+export interface CacheLike {
+  /** What is kept of an address, as `Cache.match`. */
+  match(address: string): Promise<Response | undefined>
+  /** Keeps an answer, as `Cache.put`. */
+  put(address: string, response: Response): Promise<void>
+  /** Forgets an address, as `Cache.delete`. */
+  delete(address: string): Promise<boolean>
+}
+
 /** How a model is loaded. */
 export interface LoadOptions {
   /**
@@ -35,7 +53,7 @@ export interface LoadOptions {
    */
   readonly strict?: boolean
   /**
-   * Rounds float32 weights of linear layers, of products with a matrix and of embeddings, where these first read them: to 16-bit floats, or to integers of 8 or 4 bits
+   * Rounds float32 weights of linear layers, of products with a matrix, of convolutions and of embeddings, where these first read them: to 16-bit floats, or to integers of 8 or 4 bits
    * with scales of the least squared error. They take a half to an eighth of the memory, and of the time where that is what reading them takes
    * (docs/weights.md). Not for `.ptlc` files, which have what they were compiled with.
    */
@@ -44,7 +62,7 @@ export interface LoadOptions {
    * Numbers of a row of a weight that share a scale: 32, 64, 128 or 256, for 'int8' and 'int4'. By default a row of 'int8' has one scale, and 'int4' groups of 32.
    */
   readonly group?: number
-  /** true for weights that stay as they are: asked once for each matrix, by its dotted name in the module, '' where it has none, and its sizes. */
+  /** true for weights that stay as they are: asked once for each matrix or filter, by its dotted name in the module, '' where it has none, and its sizes. */
   readonly keep?: (name: string, shape: readonly number[]) => boolean
   /**
    * What integer weights are multiplied with: 'int8', the default, rounds 32 numbers of each row at a time to signed bytes by their largest magnitude;
@@ -54,7 +72,16 @@ export interface LoadOptions {
   readonly activations?: 'int8' | 'float' | 'bfloat16'
   /** Files with data that belong to the model, as paths or bytes: the `.ptd` files of a `.pte`. One beside the model with its name is found without. */
   readonly data?: readonly (string | Uint8Array | ArrayBuffer)[]
-  /** Gives the load up once it is aborted: while bytes are waited for, and between the steps of reading them. */
+  /** Told of each piece of a model that comes in pieces (from an address, a stream, a `Response`, a `Blob`), and of one that was kept. */
+  readonly onProgress?: (progress: LoadProgress) => void
+  /**
+   * Where a model from an address is kept, so that it comes once: a directory in Node, the name of a cache of the Cache API in browsers, or what does as a cache. The server is asked whether it is still the
+   * same (`ETag` or `Last-Modified`); where it cannot be reached, what is kept is used. What has come of a model that broke off is not asked for again.
+   */
+  readonly cache?: string | CacheLike
+  /** What the model's bytes must be: `sha256-` and their SHA-256 in base64. INVALID_FILE where they are others. */
+  readonly integrity?: string
+  /** Gives the load up once it is aborted, with ABORTED, whose cause is its reason: while bytes are waited for, and between the steps of reading them. */
   readonly signal?: AbortSignal
   /** Receives what the model warns about, and that it is in training mode, once, where it has layers that go by that; the console by default. */
   readonly onWarning?: (text: string) => void

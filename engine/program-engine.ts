@@ -2,6 +2,7 @@ import { type ArenaUse, type BackgroundStep, compiler, type PassOptions, type Pl
 import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../formats/ptlc/module.js'
 import type { CapturedRun, Target } from '../compiler/capture/captured.js'
 import { Signature } from '../compiler/record/signature.js'
+import { throwIfAborted } from '../runtime/aborted.js'
 import { PtliteError } from '../runtime/error.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import { reachable } from '../program/reach.js'
@@ -86,7 +87,7 @@ export class ProgramEngine extends InterpretingEngine {
     const fn = this.functionOf(method, lastRow)
     const ended = this.lifetime.signalWith(signal)
     const limits = limitsOver(own, this.limits)
-    ended.throwIfAborted()
+    throwIfAborted(ended)
     this.script.beginUse()
     try {
       return await (this.tiers.replayAsync(fn, args, ended, limits) ?? this.interpretAside(fn, args, ended, limits))

@@ -66,7 +66,7 @@ export class Activation {
     } catch (error) {
       if (error !== LEFT) {
         for (let i = depth - 1; i >= 0; i--) run.trace.push({ fn: frames[i]!.fn, pc: frames[i]!.pc / 3 })
-        const failure = abandonRun(error, run)
+        const failure = abandonRun(error, run, stack)
         enterScope(before)
         finishRun(run, null, this.args)
         throw failure

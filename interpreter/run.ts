@@ -41,7 +41,7 @@ export function runFunction(fn: LinkedFunction, args: readonly Value[], program:
     result = takeResult(stack, run)
     return result
   } catch (error) {
-    throw abandonRun(error, run)
+    throw abandonRun(error, run, stack)
   } finally {
     enterScope(before)
     enterElementBudget(outer)
@@ -92,12 +92,14 @@ export function takeResult(stack: Stack, run: Run): Value {
 }
 
 /** Gives back what a run held when it failed. Returns the error with where in the model it happened. */
-export function abandonRun(cause: unknown, run: Run): PtliteError {
+export function abandonRun(cause: unknown, run: Run, stack: Stack): PtliteError {
   const error = sizeError(cause)
   const pace = enterPace(null)
   try {
     for (const registers of run.frames) for (const v of registers) drop(v, run.lifetimes)
     for (const v of run.held) if (v !== undefined) drop(v, run.lifetimes)
+    // the arguments from outside, which are the caller's, lie there until the method has begun
+    if (run.frames.length > 0) for (const v of stack.values.slice(0, stack.top)) drop(v!, run.lifetimes)
     for (const t of run.scope.created) t.release()
     return withTrace(error, run)
   } finally {

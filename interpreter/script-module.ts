@@ -160,10 +160,12 @@ export class ScriptModule implements ProgramInstance {
   }
 
   /**
-   * The method with the last row of its result alone; null where there is none, and where the build lacks what it takes. `items`: see `withLastRow`; by
-   * default what the schema says.
+   * The method with the last row of its result alone, for the compiler; null where there is none, and where the build lacks what it takes. `items`: see
+   * `withLastRow`; by default what the schema says.
    */
   lastRow(fn: LinkedFunction, items?: number): LinkedFunction | null {
+    // who watches is told of the file's own code
+    if (!features.compiler || moduleObserver !== null) return null
     let found = this.lastRows.get(fn)
     if (found !== undefined) return found
     const code = items === undefined ? lastRowCode(fn.source) : withLastRow(fn.source, items)

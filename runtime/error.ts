@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'INVALID_DTYPE' // an operator that has no meaning for this dtype
   | 'UNSUPPORTED_DTYPE' // PyTorch has it, this build does not
   | 'INVALID_FILE' // a damaged or unknown model file
+  | 'NOT_FOUND' // no file is there
   | 'UNSUPPORTED_FILE' // a well-formed file that cannot be run here
   | 'MISSING_OPERATOR' // the build has no such operator
   | 'MISSING_KERNEL' // a selective build left the kernel out
@@ -19,7 +20,7 @@ export type ErrorCode =
   | 'UNSUPPORTED_HOST' // Node was told not to allow what the call needs
   | 'WRITE_FAILED' // a file or stream that could not be written
   | 'LIMIT_EXCEEDED' // a call or load took more than it may: docs/limits.md
-  | 'ABORTED'
+  | 'ABORTED' // given up by a signal, whose reason is the cause
   | 'INTERNAL'
 
 /** Bytes of a message in UTF-8: what a file or an argument says in it may be of any length. */

@@ -1,3 +1,4 @@
+import { abortion } from '../runtime/aborted.js'
 import { callback } from '../runtime/tensor/check-arguments.js'
 
 /** By what it does: browsers' test environments have a class of their own. */
@@ -17,20 +18,18 @@ export function ownSignal(signal: AbortSignal | undefined): AbortSignal | undefi
   return own.signal
 }
 
-/** Closes the source of a load and throws the signal's reason once that is aborted. */
+/** Closes the source of a load and throws ABORTED once the signal is aborted. */
 export function giveUpIfAborted(signal: AbortSignal, source: { close(): void }): void {
   if (!signal.aborted) return
   source.close()
-  throw signal.reason
+  throw abortion(signal)
 }
 
-/** What `work` comes to, or a rejection with the signal's reason once that is aborted. */
+/** What `work` comes to, or a rejection with ABORTED once that is aborted. */
 export async function untilAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = (): void => undefined
   const aborted = new Promise<never>((_, reject) => {
-    // the reason is whatever the caller gave
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-    stop = () => reject(signal.reason)
+    stop = () => reject(abortion(signal))
     signal.addEventListener('abort', stop)
   })
   try {

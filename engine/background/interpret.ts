@@ -1,4 +1,5 @@
 import type { BackgroundStep, PassOptions, PlanInfo } from '../../compiler/index.js'
+import { throwIfAborted } from '../../runtime/aborted.js'
 import { PtliteError } from '../../runtime/error.js'
 import { reachable } from '../../program/reach.js'
 import type { Limits } from '../../runtime/limits.js'
@@ -56,14 +57,14 @@ export class BackgroundInterpreter {
 
   /**
    * Calls `fn` in the background. Changes that it makes to attributes, lists and dicts are made here when it is done. Rejects with
-   * the signal's reason once that is aborted, and with LIMIT_EXCEEDED beyond `limits`, after the block of the kernel or the compilation that runs then. `step` is asked when it is the
+   * ABORTED once that is aborted, and with LIMIT_EXCEEDED beyond `limits`, after the block of the kernel or the compilation that runs then. `step` is asked when it is the
    * call's turn.
    */
   call(fn: LinkedFunction, args: readonly Value[], step: () => BackgroundStep, signal?: AbortSignal, limits?: Limits): Promise<Value> {
     const letGo = hold(args)
     const turn = this.last
       .then(() => {
-        signal?.throwIfAborted()
+        throwIfAborted(signal)
         const next = step()
         return next.kind === 'replay' ? next.result : this.run(fn, args, next, signal, limits)
       })
@@ -117,7 +118,7 @@ export class BackgroundInterpreter {
     limits: Limits | undefined,
   ): Promise<Value> {
     // it may have taken a while to come here
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     const { thread, module, state, moved } = shared
     // of what is done with the tables below, all or nothing may be known to both threads
     let agreed = false
@@ -175,7 +176,7 @@ export class BackgroundInterpreter {
         arrived = this.arrivalOf(reply, step, shared, signal)
       }
       if (reply.failure !== null) {
-        signal?.throwIfAborted()
+        throwIfAborted(signal)
         throw errorOf(reply.failure, this.script)
       }
       return result

@@ -110,6 +110,31 @@ const FOUND: readonly Found[] = [
     after: [[], [], [], [{ kind: 'write', of: 'result', tensor: 1 }]],
   },
   {
+    what: 'a view of an attribute is another tensor in each call',
+    attributes: [{ name: 'weight', type: 'Tensor', value: row(0, 0) }],
+    body: [],
+    result: '(torch.mul(x, self.weight), torch.slice(self.weight, 0, 1, 3))',
+    returns: tupleOf(X, ROW),
+    after: [[], [], [], [{ kind: 'dispose', of: 'result', tensor: 1 }]],
+  },
+  {
+    what: 'a view of an attribute that goes from region to region goes with the call',
+    attributes: [
+      { name: 'known', type: 'Dict[str, Tensor]', value: { dict: [['a', row(0, 0)], ['b', row(1, 1)]], type: 'Dict[str, Tensor]', id: 2 } }, // prettier-ignore
+    ],
+    body: [
+      'v0 = torch.slice((self.known)["a"], 0, 1, 3)',
+      'v1 = torch.clamp_(x, -4., 4.)',
+      'd0 = torch._set_item(self.known, "c", torch.clamp(torch.add((self.known)["b"], 1.75), -4., 4.))',
+      'torch.Delete(self.known, "c")',
+      'v2 = torch.sigmoid((self.known)["b"])',
+    ],
+    result: 'torch.where(torch.gt(v2, 0.8125), v2, torch.select(v0, 0, 1))',
+    returns: ROW,
+    after: [[], [], [{ kind: 'dispose', of: 'attribute', tensor: 0 }]],
+    errors: 5,
+  },
+  {
     what: 'arguments share memory in one call, and not in the next',
     attributes: [],
     parameters: [['given', X]],
@@ -214,6 +239,15 @@ const FOUND: readonly Found[] = [
     result: '(x, v1, v3)',
     returns: tupleOf(X, X, X),
   },
+  {
+    what: 'a view of an attribute waits on the stack for an operator that fails, and the attribute is disposed',
+    attributes: [{ name: 'weight', type: 'Tensor', value: row(0, 0) }],
+    body: [],
+    result: '(torch.slice(self.weight, 0, 2), torch.stack([x, torch.mean(x, [0])]))',
+    returns: tupleOf(ROW, X),
+    after: [[], [{ kind: 'dispose', of: 'attribute', tensor: 0 }]],
+    errors: 8,
+  },
 ]
 
 for (const found of FOUND) {
@@ -242,3 +276,10 @@ t.test('a list that stays the same holds what is state elsewhere', async (t) => 
   const { fault } = await judge(generate('containers', 841840))
   t.strictSame(fault, null)
 })
+
+// Weights that are halved and halved again: many scales fit them equally well, and every kernel is to choose the same.
+for (const seed of [1500120, 1500362])
+  t.test(`weights of few bits that change: ${seed}`, async (t) => {
+    const { fault } = await judge(generate('layers', seed))
+    t.strictSame(fault, null)
+  })

@@ -68,6 +68,8 @@ function compare(found: readonly Outcome[], wanted: readonly Outcome[], mode: Mo
             .find((text) => text !== null)
         : `${got.error ?? 'a result'} for ${want.error ?? 'a result'}`
     if (text !== undefined && text !== null) return { mode: mode.name, call, text }
+    if (mode.tellsSharing && got.again.join() !== want.again.join())
+      return { mode: mode.name, call, text: `tensors of the result are those of calls ${got.again.join()} for ${want.again.join()}` }
   }
   return null
 }

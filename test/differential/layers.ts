@@ -2,7 +2,7 @@ import { type Dice, diceOf } from './dice.js'
 import type { Action, Attribute, Call, Program, Statement, StorageSpec, TensorSpec } from './program.js'
 import { ANY, INT, tupleOf, X } from './types.js'
 
-/** The family of programs with linear layers and embeddings, whose matrices are large enough to be rounded. */
+/** The family of programs with linear layers, convolutions and embeddings, whose matrices and filters are large enough to be rounded. */
 export const LAYERS = 'layers'
 
 const WIDTHS = [32, 40, 48, 64, 72]
@@ -36,6 +36,10 @@ class Layers {
         const weight = this.matrix(size, size)
         const then = [line(name, `torch.tanh(torch.linear(${last}, ${weight}, ${this.bias(size)}))`)]
         body.push({ kind: 'if', condition: 'torch.gt(more, 1)', then, other: [line(name, `torch.relu(torch.matmul(${last}, ${weight}))`)] })
+      } else if (dice.chance(0.3)) {
+        const next = dice.pick([size, ...WIDTHS])
+        body.push(...this.convolution(name, last, size, next))
+        size = next
       } else {
         const next = dice.pick([size, ...WIDTHS])
         body.push(line(name, this.finished(this.layer(last, size, next), last, size, next)))
@@ -96,6 +100,30 @@ class Layers {
     }
   }
 
+  /** A convolution over rows, which are pixels of an image or of a signal, and what becomes of its result. */
+  private convolution(name: string, input: string, size: number, next: number): Statement[] {
+    const { dice } = this
+    const isImage = dice.chance(0.6)
+    const taps = dice.pick([1, 1, 3])
+    const image = this.name('v')
+    const signal = `torch.unsqueeze(torch.t(${input}), 0)`
+    const list = (first: number, second: number): string => (isImage ? `[${first}, ${second}]` : `[${first}]`)
+    // in groups it stays as it is
+    const groups = dice.chance(0.15) && size % 2 === 0 && next % 2 === 0 ? 2 : 1
+    const filter = this.attribute([next, size / groups, taps, ...(isImage ? [1] : [])])
+    const settings = `${list(1, 1)}, ${list((taps - 1) / 2, 0)}, ${list(1, 1)}, ${groups}`
+    const convolved = `torch.conv${isImage ? 2 : 1}d(${image}, ${filter}, ${this.bias(next)}, ${settings})`
+    const factors = (): string => this.attribute(isImage ? [next, 1, 1] : [next, 1])
+    const normed = `torch.batch_norm(${convolved}, ${this.attribute([next])}, None, ${this.attribute([next])}, torch.ones([${next}]), False, 0.1, 0.00001, False)`
+    const steps = [`torch.relu(${normed})`, normed, `torch.relu6(${convolved})`, `torch.mul(${convolved}, ${factors()})`, convolved]
+    const step = dice.pick(steps)
+    const whole = size === next && dice.chance(0.4) ? `torch.relu(torch.add(${step}, ${image}))` : step
+    return [
+      line(image, isImage ? `torch.unsqueeze(${signal}, 3)` : signal),
+      line(name, `torch.t(torch.squeeze(${isImage ? `torch.squeeze(${whole}, 3)` : whole}, 0))`),
+    ]
+  }
+
   /** What becomes of a layer's result. */
   private finished(text: string, input: string, size: number, next: number): string {
     const { dice } = this
@@ -122,7 +150,7 @@ class Layers {
   private matrix(rows: number, columns: number): string {
     const known = this.attributes.filter(({ value }) => {
       const { shape } = value as TensorSpec
-      return shape[0] === rows && shape[1] === columns
+      return shape.length === 2 && shape[0] === rows && shape[1] === columns
     })
     return known.length > 0 && this.dice.chance(0.3) ? `self.${this.dice.pick(known).name}` : this.attribute([rows, columns])
   }
@@ -137,7 +165,7 @@ class Layers {
     const data = Array.from({ length: count }, () => dice.between(-127, 127) / 512)
     const name = this.name('a')
     const storage = this.storages.push({ dtype: 'float32', data }) - 1
-    const strides = shape.length === 1 ? [1] : [shape[1]!, 1]
+    const strides = shape.map((_, d) => shape.slice(d + 1).reduce((product, n) => product * n, 1))
     this.attributes.push({ name, type: 'Tensor', value: { storage, shape, strides, offset: 0, id: storage } })
     return `self.${name}`
   }

@@ -122,7 +122,7 @@ const WEIGHTS = {
   bfloat16: { tolerance: 0.05, isInteger: false },
   float16: { tolerance: 0.02, isInteger: false },
   int8: { tolerance: 0.2, isInteger: true },
-  int4: { tolerance: 1, isInteger: true },
+  int4: { tolerance: 2, isInteger: true },
 } as const
 
 /** Where bytes stand for activations, a number that is rounded otherwise is a step of 127 further. */

@@ -11,6 +11,8 @@ export interface Outcome {
   readonly result: Seen
   readonly args: Seen
   readonly attributes: Seen
+  /** For each tensor of the result the last call before that gave the same object, or -1. */
+  readonly again: readonly number[]
 }
 
 /** What is wrong by itself: an error that is no PtliteError. */
@@ -74,6 +76,7 @@ async function callAll(library: Library, program: Program, module: Module, calle
       line = lineOf(thrown)
     }
     const tensors = tensorsIn(library, result)
+    const again = tensors.map((t) => results.findLastIndex((others) => others.includes(t)))
     results.push(tensors)
     const observer = new Observer(library)
     const looks = program.looks === 'always' || k === program.calls.length - 1
@@ -83,6 +86,7 @@ async function callAll(library: Library, program: Program, module: Module, calle
       result: observer.see(result),
       args: observer.see(args),
       attributes: looks ? observer.see(attributes()) : null,
+      again,
     })
     for (const action of call.after) {
       const of = action.of === 'result' ? tensors : tensorsIn(library, action.of === 'argument' ? args : attributes())

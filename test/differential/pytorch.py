@@ -108,6 +108,9 @@ def difference(found, wanted, path, alike):
     """`found` is ptlite's, `wanted` PyTorch's."""
     if isinstance(wanted, bool) or wanted is None or isinstance(found, bool) or found is None:
         return None if found is wanted else f"{path}: {found} for {wanted}"
+    if isinstance(wanted, int) and isinstance(found, str) and re.fullmatch(r"-?\d+", found):
+        # ints beyond what a number of JSON holds are texts
+        return None if int(found) == wanted else f"{path}: {found} for {wanted}"
     if isinstance(wanted, (int, float)):
         number = NUMBERS.get(found, found) if isinstance(found, str) else found
         if not isinstance(number, (int, float)):

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { bindCFunction, isCFunction, withoutC } from './c-functions/bind.js'
+import { emitCFunctions } from './emit/c-functions.js'
 import { customBanner, type CustomFile, emitCustomKernels, emitCustomOperators } from './emit/custom.js'
 import { emitCustomKernelsHeader } from './emit/kernels-header.js'
 import { at, CodegenError, failAt } from './error.js'
@@ -35,7 +37,9 @@ export function generateCustom(request: CustomRequest): GeneratedFiles {
   const entries = request.paths.flatMap((path) => parseEntries(readFileSync(path, 'utf8'), path))
   const input = request.paths.join(', ')
   const isKernel = (entry: Entry): boolean => entry.fields.some((f) => ['kernel', 'enum', 'mixin'].includes(f.key))
-  const natives = entries.filter((e) => !isKernel(e)).map(parseEntry)
+  const declared = entries.filter((e) => !isKernel(e))
+  const natives = declared.map((entry) => parseEntry(isCFunction(entry) ? withoutC(entry) : entry))
+  const cFunctions = declared.flatMap((entry, i) => (isCFunction(entry) ? [bindCFunction(entry, natives[i]!.schema)] : []))
   checkDispatch(natives)
   const operators = resolveOperators(natives)
   const abi = parseKernels(entries.filter(isKernel))
@@ -46,9 +50,11 @@ export function generateCustom(request: CustomRequest): GeneratedFiles {
     input,
     natives: request.natives,
     isKnown: (name) => request.known(name) !== undefined,
+    isC: (name) => cFunctions.some((f) => f.qualifiedName === name),
   }
   const files = new Map<string, string>()
   if (operators.length > 0) files.set('operators.ts', emitCustomOperators(operators, OPTIONS, file))
+  if (cFunctions.length > 0) files.set('c_functions.ts', emitCFunctions(cFunctions, file))
   if (abi.kernels.length > 0) {
     files.set('kernels.ts', emitCustomKernels(abi, file))
     files.set('custom_kernels.h', emitCustomKernelsHeader(abi, customBanner(file)))

@@ -11,17 +11,20 @@ import { emitFunctions } from './emit/functions.js'
 import { emitBackendIndexes } from './emit/backend-index.js'
 import { emitOpcodes } from './emit/opcodes.js'
 import { emitTargets } from './emit/targets.js'
+import { emitTensorMethods } from './emit/tensor-methods.js'
 import { CodegenError } from './error.js'
 import { emitKernels, emitOperators, readKernels, readOperators } from './generate.js'
 import { readFunctions } from './functions/program.js'
 import { readOpcodes } from './opcodes.js'
 import { backendsFrom, type BuildOptions, DEVICE_BACKENDS, everything, libraryNames } from './options.js'
+import { readTensorMethods } from './tensor-methods.js'
 import { writeFiles } from './write.js'
 import { readEntries } from './yaml-file.js'
 
 const HISTORY = 'codegen/argument_history.yaml'
 const COEFFICIENTS = 'codegen/coefficients.yaml'
 const FUNCTIONS = 'codegen/functions.yaml'
+const METHODS = 'codegen/tensor_methods.yaml'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** `npm run codegen [-- --backends CPU,QuantizedCPU] [--out DIR]`: writes all generated files of the library. */
@@ -53,6 +56,7 @@ async function main(): Promise<void> {
     ...emitTargets(root),
     ...emitCoefficients(coefficients),
     ...emitFunctions(readFunctions(readEntries(join(root, FUNCTIONS), FUNCTIONS), numbers)),
+    ...emitTensorMethods(readTensorMethods(readEntries(join(root, METHODS), METHODS), operators)),
     ['runtime/operators/table/generated/argument-history.ts', emitArgumentHistory(history)],
   ])
   const written = await writeFiles(files, values.out)

@@ -13,7 +13,7 @@ function brand<T extends object>(type: { readonly prototype: T }, symbol: symbol
   })
 }
 
-brand(Tensor, TENSOR, (t) => [LAYOUT, t.dtype, t.shape, t.strides, t.quant, readExtent(Tensor.own(t))])
+brand<Tensor>(Tensor, TENSOR, (t) => [LAYOUT, t.dtype, t.shape, t.strides, t.quant, readExtent(Tensor.own(t))])
 brand(Float, VALUE, (x) => ['float', x.value])
 brand(Complex, VALUE, (x) => ['complex', x.re, x.im])
 brand(Tuple, VALUE, (x) => ['tuple', x.items, x.fields])

@@ -16,6 +16,7 @@ export { callBuiltin, type CustomOperator, registerOperators } from '../runtime/
 export type { BoxedFunction, OperatorSchema, SchemaArgument, SchemaReturn } from '../runtime/operators/table/schema.js'
 export * from '../runtime/operators/table/unbox.js'
 export * from './custom-tensors.js'
+export * as c from './custom-c.js'
 export { canCast, type DType, isFloating, isIntegral, isQuantized, itemSize } from '../runtime/tensor/dtype.js'
 export { promoteTypes } from '../runtime/tensor/promote.js'
 export { RandomGenerator } from '../runtime/tensor/value.js'

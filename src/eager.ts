@@ -1,4 +1,4 @@
 /** What the chunk of operators gives to callers. */
-export { cat, stack } from './values/join-tensors.js'
-export { tensorOperation } from './tensor-operations.js'
+export * from './values/generated/tensor-functions.js'
+export { tensorOperation } from './values/tensor-operations.js'
 export { callOperator, operators } from './values/operators.js'

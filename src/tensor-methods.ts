@@ -1,10 +1,11 @@
-import type { TensorOperations } from '../runtime/tensor/operations.js'
 import { attach, detach, type DetachedTensor } from '../runtime/tensor/detached.js'
 import { PublicTensor } from '../runtime/tensor/public-tensor.js'
 import { type JSONOptions, tensorAsJSON, tensorOfJSON } from '../runtime/tensor/json.js'
 import { tensorAsPrinted } from '../runtime/tensor/printed.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { eager } from './lazy.js'
+import { METHODS } from './values/generated/tensor-methods.js'
+import { rowsOf } from './values/method-table.js'
 
 // not in the class, which lies below what they call
 Object.defineProperties(Tensor.prototype, {
@@ -36,14 +37,27 @@ for (const type of [Tensor, PublicTensor])
     fromJSON: { value: (json: unknown) => tensorOfJSON(json) },
   })
 
-const OPERATIONS: Readonly<Record<keyof TensorOperations, 1>> = {
-  ...{ reshape: 1, flatten: 1, permute: 1, transpose: 1, squeeze: 1, unsqueeze: 1, slice: 1, select: 1, indexSelect: 1, to: 1, clone: 1 },
-  ...{ add: 1, sub: 1, mul: 1, div: 1, matmul: 1, sum: 1, mean: 1, amax: 1, amin: 1, argmax: 1, softmax: 1, sigmoid: 1, topk: 1 },
-}
-
-for (const name of Object.keys(OPERATIONS) as (keyof TensorOperations)[])
+for (const [name, row] of rowsOf(METHODS))
   Object.defineProperty(Tensor.prototype, name, {
     value(this: Tensor, ...args: readonly unknown[]) {
-      return eager().tensorOperation(name, this, args)
+      return eager().tensorOperation(row, this, args)
     },
   })
+
+Object.defineProperties(Tensor.prototype, {
+  at: {
+    value(this: Tensor, ...indices: readonly number[]) {
+      return indices.reduce((t, index) => t.select(0, index), Tensor.own(this))
+    },
+  },
+  // PyTorch's tensors without dimensions cannot be iterated over either: they have no iterator at all, by which programs tell
+  [Symbol.iterator]: {
+    get(this: Tensor) {
+      return Tensor.own(this).dim > 0 ? rows : undefined
+    },
+  },
+})
+
+function* rows(this: Tensor): Generator<Tensor> {
+  for (let i = 0; i < this.shape[0]!; i++) yield this.select(0, i)
+}

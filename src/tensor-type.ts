@@ -1,8 +1,9 @@
+import type { DTypeName } from '../runtime/tensor/dtype.js'
 import { PublicTensor, type TensorType } from '../runtime/tensor/public-tensor.js'
 import { Storage } from '../runtime/tensor/storage.js'
 import { Tensor as Own } from '../runtime/tensor/tensor.js'
 
-type CallersTensor = Own
+type CallersTensor<D extends DTypeName = DTypeName> = Own<D>
 
 /** The class of all tensors, as callers know it. This module is evaluated after those that give it methods. */
 const CallersTensor: TensorType = PublicTensor

@@ -21,6 +21,8 @@ export interface CustomFile {
   readonly natives: string
   /** True for operators that the library has: a custom kernel replaces its own. */
   readonly isKnown: (qualifiedName: string) => boolean
+  /** True for operators that a function in C serves. */
+  readonly isC: (qualifiedName: string) => boolean
 }
 
 export function customBanner(file: CustomFile): string {
@@ -47,25 +49,24 @@ const VALUES = ['CPU', 'QuantizedCPU']
 
 /** operators.ts: wrappers, schemas and the function that registers them. */
 export function emitCustomOperators(operators: readonly Operator[], options: BuildOptions, file: CustomFile): string {
-  const functions = operators.map((o, i) => operatorFunctions(o, i, options, file)).join('\n')
-  const members = interfaceMembers(operators, () => true)
+  const functions = operators.map((o, i) => operatorFunctions(o, i, file.isC(o.qualifiedName) ? inC(options) : options, file)).join('\n')
+  const members = interfaceMembers(
+    operators.filter((o) => !file.isC(o.qualifiedName)),
+    () => true,
+  )
   const helpers = new Set(functions.match(/(?<![.\w])(?:as[A-Z]|give|take|key|highest|no[A-Z]|rest|write|copyOf|optionsOf)\w*(?=\()/g))
   const values = [...helpers, ...used(functions, VALUES)].sort()
   const types = used(`${functions}\n${members}`, TYPES).map((name) => `type ${name} = custom.${name}\n`)
   // what the library alone knows the inside of
   if (used(`${functions}\n${members}`, ['Storage']).length > 0) types.push(`type Storage = ReturnType<typeof custom.asStorage>\n`)
+  const modules = [
+    ...(members === '' ? [] : [`import * as natives from '${file.natives}'\n`]),
+    ...(operators.some((o) => file.isC(o.qualifiedName)) ? ["import * as cFunctions from './c_functions.js'\n"] : []),
+  ]
   return `${customBanner(file)}import { custom } from 'ptlite'
-import * as natives from '${file.natives}'
-
+${modules.join('')}
 const { ${values.join(', ')} } = custom
-${types.join('')}
-/** The native functions that ${file.natives} must export. */
-export interface Natives {
-${members}}
-type Provides<Interface, Module extends Interface> = Module
-/** Fails to compile, naming the function, where one is missing or has another type. */
-export type NativesModule = Provides<Natives, typeof natives>
-
+${types.join('')}${members === '' ? '' : nativesInterface(members, file)}
 /** The operators' numbers, in the order below; errors name operators by them. */
 let numbers: readonly number[] = []
 
@@ -78,6 +79,22 @@ export function register(): void {
   numbers = custom.registerOperators(operators)
 }
 `
+}
+
+function nativesInterface(members: string, file: CustomFile): string {
+  return `
+/** The native functions that ${file.natives} must export. */
+export interface Natives {
+${members}}
+type Provides<Interface, Module extends Interface> = Module
+/** Fails to compile, naming the function, where one is missing or has another type. */
+export type NativesModule = Provides<Natives, typeof natives>
+`
+}
+
+/** Calls go to the generated module of functions in C. */
+function inC(options: BuildOptions): BuildOptions {
+  return { ...options, names: { ...options.names, modules: { ...options.names.modules, CPU: 'cFunctions' } } }
 }
 
 function operatorFunctions(operator: Operator, index: number, options: BuildOptions, file: CustomFile): string {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { HAS_PACKAGES, HOW_TO_GET_LIBRARY, LIBRARY_FOLDERS } from '../build.js'
 import { PtliteError } from '../error.js'
-import { LIBRARY_FILE, packagedLibrary } from './platform-package.js'
+import { LIBRARY_FILE, packagedLibrary, platform } from './platform-package.js'
 import { unpacked } from './unpacked.js'
 
 /** Environment variable with the path of the kernel library. */
@@ -24,7 +24,7 @@ export function chosenLibrary(): string {
 export function findLibrary(): string {
   const chosen = chosenLibrary()
   const beside = (folder: string): string => fileURLToPath(new URL(`${folder}/${LIBRARY_FILE}`, import.meta.url))
-  const tried = chosen !== '' ? [chosen] : LIBRARY_FOLDERS.map(beside)
+  const tried = chosen !== '' ? [chosen] : foldersHere().map(beside)
   const found = tried.find(isThere)
   if (found !== undefined) return found
   if (HAS_PACKAGES && chosen === '') return packagedLibrary(tried)
@@ -32,6 +32,11 @@ export function findLibrary(): string {
     'NATIVE_LIBRARY',
     `no kernel library at ${tried.join(' or ')}; ${HOW_TO_GET_LIBRARY} or set ${LIBRARY_VARIABLE} to its path`,
   )
+}
+
+function foldersHere(): readonly string[] {
+  const here = platform()
+  return HAS_PACKAGES && here !== 'linux-x64' ? LIBRARY_FOLDERS.flatMap((folder) => [`${folder}/${here}`, folder]) : LIBRARY_FOLDERS
 }
 
 /** Throws NATIVE_LIBRARY where Node may not look. */

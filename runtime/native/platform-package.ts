@@ -27,7 +27,8 @@ function pathOf(load: (() => unknown) | undefined): string | undefined {
   }
 }
 
-function platform(): string {
+/** Of this process, as packages are called by it: `linux-x64`. */
+export function platform(): string {
   return `${process.platform}-${process.arch}`
 }
 

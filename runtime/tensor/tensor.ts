@@ -5,14 +5,16 @@ import { anything, checkOptions, reading } from './check-arguments.js'
 import { KIND, kindOf } from './kind-of.js'
 import { noteLimited } from './limited.js'
 import * as features from '../features.js'
+import type { DataOf, ElementOf, Nested } from './dtype-types.js'
 import type { DetachedTensor } from './detached.js'
+import { contentOf } from './content.js'
 import { checkParameters, checkQuant, frozenQuant, type Quant, quantOf } from './quant.js'
 import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
 import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, shapeText, sizesOf } from './shape.js'
 import { arrayName } from '../intrinsics.js'
 import { Storage } from './storage.js'
-import type { TensorOperations } from './operations.js'
+import type { TensorOperations } from './generated/operations.js'
 import type { JSONOptions, TensorJSON } from './json.js'
 
 export { holdsZeroPoint, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant } from './quant.js'
@@ -47,8 +49,8 @@ function refuseWalk(storage: Storage, offset: number, shape: readonly number[], 
 }
 
 /** Methods that selective builds have no need of, which src/tensor-methods.ts gives it. */
-// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type
-export interface Tensor extends TensorOperations {}
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export interface Tensor<D extends DTypeName = DTypeName> extends TensorOperations<D> {}
 
 // What addresses depend on is private: a tensor that callers get is as unchangeable to them as its storage (`hand`, `expose`), and what only looks like
 // one, an object with this prototype or a proxy, has none of it.
@@ -56,20 +58,13 @@ export interface Tensor extends TensorOperations {}
 /**
  * A strided view on a storage, inside of which all its elements lie. Sizes and strides are in elements; a view shares its storage with the tensor it
  * was made from. In-place shape operators (`squeeze_`, `resize_`) replace `shape` and `strides`. Callers make tensors by `tensor`,
- * `Tensor.fromStorage` and operators, and change them by operators alone.
+ * `Tensor.fromStorage` and operators, and change them by operators alone. `D` is its dtype, where the caller knows it.
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
-export class Tensor {
-  /**
-   * Holders that the interpreter counts: registers, stack slots and lists on the stack.
-   * @internal
-   */
-  uses = 0
-  /**
-   * Held by something that is not counted (the caller, a module, a container): not released at its last use.
-   * @internal
-   */
-  pinned = false
+export class Tensor<D extends DTypeName = DTypeName> {
+  // own properties that could be seen would differ between equal tensors
+  #uses = 0
+  #pinned = false
   #storage: Storage
   #offset: number
   #shape: readonly number[]
@@ -81,6 +76,8 @@ export class Tensor {
   #fixed = false
   /** Structured clones would have nothing of the above. */
   declare private readonly uncloneable: symbol
+  /** What comparisons by value see of it. */
+  declare private content: object
 
   /**
    * The elements as plain data for another thread, `port.postMessage(detached, [detached.buffer])`, which makes a tensor of it by
@@ -96,6 +93,10 @@ export class Tensor {
   declare readonly toJSON: (options?: JSONOptions | string) => TensorJSON
   /** The elements in nested rows as PyTorch prints them, with the dtype; of more than 1,000 without their middle. */
   declare readonly toString: () => string
+  /** What is at these indices of the first dimensions, a view without them: `t.at(0, -1)`. Negative ones count from the end. Throws INVALID_ARGUMENT. */
+  declare readonly at: (...indices: readonly number[]) => Tensor<D>
+  /** What is at each index of the first dimension: views without it. Tensors without dimensions have none. */
+  declare readonly [Symbol.iterator]: () => IterableIterator<Tensor<D>>
   /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. */
   declare static readonly from: (detached: DetachedTensor) => Tensor
   /** The tensor of what `toJSON` gave, or of its text. Throws INVALID_ARGUMENT for anything else. */
@@ -168,6 +169,7 @@ export class Tensor {
     t.#fixed = true
     if (!frozen || t.isSparse) t.#freeze()
     if (t.#quant !== null) t.#quant = frozenQuant(t.#quant)
+    if (features.advice) t.content = contentOf(t)
     Object.preventExtensions(t)
     Object.preventExtensions(t.#storage)
   }
@@ -216,6 +218,30 @@ export class Tensor {
     this.#strides = frozenList(this.#strides)
   }
 
+  /**
+   * Holders that the interpreter counts: registers, stack slots and lists on the stack.
+   * @internal
+   */
+  get uses(): number {
+    return this.#uses
+  }
+
+  set uses(count: number) {
+    this.#uses = count
+  }
+
+  /**
+   * Held by something that is not counted (the caller, a module, a container): not released at its last use.
+   * @internal
+   */
+  get pinned(): boolean {
+    return this.#pinned
+  }
+
+  set pinned(isPinned: boolean) {
+    this.#pinned = isPinned
+  }
+
   /** @internal */
   get storage(): Storage {
     return this.#storage
@@ -260,8 +286,8 @@ export class Tensor {
   }
 
   /** The type of its elements. */
-  get dtype(): DTypeName {
-    return dtypeName(this.#type)
+  get dtype(): D {
+    return dtypeName(this.#type) as D
   }
 
   /** The number of its dimensions. */
@@ -298,14 +324,14 @@ export class Tensor {
    * A copy of the elements in row-major order: raw bits for float16 and bfloat16, bytes of 0 and 1 for bool, raw
    * integers for quantized tensors. Throws DISPOSED.
    */
-  data(): Exclude<TypedArray, Uint8ClampedArray> {
-    return readTensor(Tensor.own(this))
+  data(): DataOf<D> {
+    return readTensor(Tensor.own(this)) as DataOf<D>
   }
 
   /** The only element as a number, boolean, bigint past 2^53, or Complex. Throws INVALID_ARGUMENT for other sizes. */
-  item(): number | bigint | boolean | Complex {
+  item(): ElementOf<D> {
     const value = anyItemOf(Tensor.own(this))
-    return value instanceof Float ? value.value : value
+    return (value instanceof Float ? value.value : value) as ElementOf<D>
   }
 
   /**
@@ -325,9 +351,9 @@ export class Tensor {
 
   /**
    * The elements as numbers (bigints for integers beyond 2^53, booleans for bool, Complex for complex ones) in nested arrays; a number for a 0-d tensor.
-   * Throws OUT_OF_MEMORY beyond 2^27 of them and their arrays.
+   * Throws OUT_OF_MEMORY beyond 2^27 of them and their arrays. `Rows` is what the caller knows of their depth: `toArray<number[][]>()`.
    */
-  toArray(): NestedNumbers {
+  toArray<Rows extends Nested<ElementOf<D>> = Nested<ElementOf<D>>>(): Rows {
     Tensor.own(this)
     checkNested(this.shape)
     const data = readTensor(this)
@@ -338,7 +364,7 @@ export class Tensor {
       const value = elementValue(data[at++]!, this.type)
       return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
     }
-    return build(0)
+    return build(0) as Rows
   }
 
   /** Gives the memory back now rather than when the tensor is collected. Views on it are dead then. */
@@ -351,8 +377,8 @@ export class Tensor {
    * A tensor over a copy of `data`, which is its whole storage: `strides` and `offset`, in elements, place the
    * view inside it. Throws INVALID_ARGUMENT where the view leaves the storage or the array does not fit the dtype.
    */
-  static fromStorage(data: TypedArray, options: StorageOptions): Tensor {
-    return reading(() => Tensor.checkedFromStorage(data, options))
+  static fromStorage<E extends DTypeName>(data: TypedArray, options: StorageOptions<E>): Tensor<E> {
+    return reading(() => Tensor.checkedFromStorage(data, options)) as Tensor<E>
   }
 
   private static checkedFromStorage(data: TypedArray, options: StorageOptions): Tensor {
@@ -445,9 +471,9 @@ function checkNested(shape: readonly number[]): void {
 export type NestedNumbers = number | bigint | boolean | Complex | NestedNumbers[]
 
 /** What `Tensor.fromStorage` takes. */
-export interface StorageOptions {
+export interface StorageOptions<D extends DTypeName = DTypeName> {
   /** Of the elements. */
-  readonly dtype: DTypeName
+  readonly dtype: D
   /** Sizes of its dimensions. */
   readonly shape: readonly number[]
   /** In elements; row-major without. */

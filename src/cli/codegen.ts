@@ -6,21 +6,38 @@ import * as declarations from '../../runtime/operators/table/generated/declarati
 import { findOperator } from '../../runtime/operators/table/registry.js'
 import { schemaText } from '../../runtime/operators/table/schema-text.js'
 import { PtliteError } from '../index.js'
+import type { OptionTable } from './options.js'
 import { type Command, parse, UsageError } from './usage.js'
 
-export const codegen: Command = {
-  usage: 'codegen --ops custom_ops.yaml ... --out DIR [--natives MODULE]',
-  help: `Writes wrappers for custom operators and frames for custom kernels.
+const OPTIONS = {
+  ops: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE.yaml',
+    isRequired: true,
+    help: "declarations: operators in the syntax of PyTorch's native_functions.yaml, kernels, and functions in C",
+  },
+  out: {
+    type: 'string',
+    value: 'DIR',
+    isRequired: true,
+    help: 'gets operators.ts, kernels.ts and custom_kernels.h where kernels are declared, and c_functions.ts where functions in C are',
+  },
+  natives: {
+    type: 'string',
+    default: './natives.js',
+    value: 'MODULE',
+    help: "module of the native functions as DIR's files import it (./natives.js)",
+  },
+} as const satisfies OptionTable
 
-      --ops FILE        declarations: operators in the syntax of PyTorch's native_functions.yaml, and kernels; may be repeated
-      --out DIR         gets operators.ts, and kernels.ts and custom_kernels.h where kernels are declared
-      --natives MODULE  module of the native functions as DIR's files import it (./natives.js)`,
+export const codegen: Command = {
+  synopsis: 'codegen',
+  about: `Writes wrappers for custom operators and frames for custom kernels.`,
+  options: OPTIONS,
 
   async run(args) {
-    const { values } = parse({
-      args,
-      options: { ops: { type: 'string', multiple: true }, out: { type: 'string' }, natives: { type: 'string', default: './natives.js' } },
-    })
+    const { values } = parse({ args, options: OPTIONS })
     const { ops, out, natives } = values
     if (ops === undefined || out === undefined) throw new UsageError('name the declarations with --ops and the output folder with --out')
     const absent = ops.find((path) => !existsSync(path))

@@ -2,11 +2,17 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { entryAt, operatorCount } from '../../runtime/operators/table/registry.js'
 import { PtliteError } from '../index.js'
+import type { OptionTable } from './options.js'
 
 /** `--ops FILE`, for every command that loads a model. */
-export const OPS_OPTION = { ops: { type: 'string', multiple: true } } as const
-export const OPS_USAGE = '[--ops FILE.js ...]'
-export const OPS_HELP = `      --ops FILE      a module with operators of your own, imported first; its register() is called if it exports one`
+export const OPS_OPTION = {
+  ops: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE.js',
+    help: 'a module with operators of your own, imported first; its register() is called if it exports one',
+  },
+} as const satisfies OptionTable
 
 /** Imports modules that register operators. Throws INVALID_ARGUMENT where one cannot be loaded or registers nothing. */
 export async function loadOperators(files: readonly string[] = []): Promise<void> {

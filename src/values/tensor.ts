@@ -1,6 +1,7 @@
 import { check, PtliteError } from '../../runtime/error.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isFloat8, isFloating, isQuantized, itemSize } from '../../runtime/tensor/dtype.js'
 import { arrayTypeOf, dtypeOfArray, type TypedArray } from '../../runtime/tensor/data.js'
+import type { DTypeOf } from '../../runtime/tensor/dtype-types.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { isHalf } from '../../runtime/tensor/half.js'
 import { arrayName, bufferOf, byteLengthOf, lengthOf } from '../../runtime/intrinsics.js'
@@ -17,8 +18,12 @@ export type NestedArray = number | bigint | boolean | readonly NestedArray[]
  * bool. Without `shape` it is the nesting, or one dimension. Throws INVALID_ARGUMENT where lengths do not fit, and for numbers that an integer
  * dtype cannot hold. As in PyTorch fractions are cut off, and negative integers wrap where the dtype has no sign.
  */
-export function tensor(data: TypedArray | NestedArray, shape?: readonly number[], dtype?: DTypeName): Tensor {
-  return reading(() => tensorOf(data, shape, dtype))
+export function tensor<Data extends TypedArray | NestedArray, D extends DTypeName = DTypeOf<Data>>(
+  data: Data,
+  shape?: readonly number[],
+  dtype?: D,
+): Tensor<D> {
+  return reading(() => tensorOf(data, shape, dtype)) as Tensor<D>
 }
 
 function tensorOf(data: TypedArray | NestedArray, shape?: readonly number[], dtype?: DTypeName): Tensor {

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import ts from 'typescript'
 import { generateCustom, type KnownOperator } from '../../codegen/custom.js'
 import { root } from './support/compile.js'
 import { functionText } from './support/declare.js'
+import { checkExample } from './support/example.js'
 
 const known: Readonly<Record<string, KnownOperator>> = {
   'aten::relu': { schema: 'aten::relu(Tensor self) -> Tensor', source: 'activation.yaml:3' },
@@ -107,13 +107,8 @@ await t.test('examples/custom-op: new operators, a C++ kernel and a replaced one
   t.match(ptlite('run', 'model.ptl', '--ops', 'natives.ts').stderr, 'natives.ts registers no operators')
   t.match(ptlite('run', 'model.ptl', '--ops', 'nowhere.js').stderr, 'cannot load nowhere.js')
 
-  const config = ts.readConfigFile(join(example, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config as object
-  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, example)
-  const errors = ts.getPreEmitDiagnostics(ts.createProgram(fileNames, { ...options, noEmit: true }))
-  t.ok(fileNames.some((name) => name.endsWith('generated/operators.ts')))
-  t.same(
-    errors.map((e) => ts.flattenDiagnosticMessageText(e.messageText, ' ')),
-    [],
-  )
+  const { files, errors } = checkExample(example)
+  t.ok(files.some((name) => name.endsWith('generated/operators.ts')))
+  t.same(errors, [])
   t.end()
 })

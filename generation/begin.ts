@@ -42,8 +42,8 @@ export function checkModel(model: unknown, { given }: ReadPrompt): asserts model
 /** Runs an encoder, and is ready for the first token. Throws INVALID_ARGUMENT for models that are no language models. */
 export async function begin(model: LanguageModel | EncoderDecoder, read: ReadPrompt, signal: AbortSignal | undefined): Promise<Beginning> {
   if (isPair(model)) {
-    const { states, mask } = await encodeOnce(model.encoder, read, signal)
-    const around = { states, statesMask: mask, given: read.given }
+    const { states, mask, others } = await encodeOnce(model.encoder, read, signal)
+    const around = { states, statesMask: mask, given: new Map([...others, ...read.given]) }
     const steps = beginSteps(model.decoder, around)
     return { steps, tokens: read.decoderTokens ?? DECODER_START, stops: endsOf(model.decoder) }
   }

@@ -12,27 +12,31 @@ import { numbers } from './numbers.js'
 export interface Encoded {
   readonly states: Tensor
   readonly mask: Tensor
+  /** What else the encoder gives by name: a decoder that takes it is given it. */
+  readonly others: ReadonlyMap<string, Input>
 }
 
 /** Runs an encoder once: over tokens, or over what the caller gives by name (`input_features` of sound). */
 export async function encodeOnce(encoder: LanguageModel, { tokens, given }: ReadPrompt, signal: AbortSignal | undefined): Promise<Encoded> {
-  const run = async (args: readonly Input[]): Promise<Tensor> => {
-    const [states] = tensorsIn([await encoder.run('forward', args, signal === undefined ? {} : { signal })])
+  const run = async (args: readonly Input[]): Promise<Pick<Encoded, 'states' | 'others'>> => {
+    const output = await encoder.run('forward', args, signal === undefined ? {} : { signal })
+    const [states] = tensorsIn([output])
     if (states === undefined || states.dim !== 3)
       throw new PtliteError('INVALID_ARGUMENT', 'generate(): expected an encoder that gives its states, [1, length, width]')
-    return states
+    const named = output instanceof Map ? [...output].filter((entry): entry is [string, Tensor] => entry[1] !== states) : []
+    return { states, others: new Map(named as [string, Input][]) }
   }
   if (tokens.length === 0) {
     const args = (encoder.inputs ?? []).map(({ name }) => given.get(name))
-    const states = await run(args)
-    return { states, mask: maskOf(states, Infinity) }
+    const { states, others } = await run(args)
+    return { states, mask: maskOf(states, Infinity), others }
   }
   const slots = rolesOf(encoder.inputs)
   const width = fixedSize(slots.find(({ role }) => role === 'tokens')!.info.shape?.at(-1)) ?? tokens.length
   if (width < tokens.length)
     throw new PtliteError('INVALID_ARGUMENT', `generate(): the encoder takes ${width} tokens, found ${tokens.length}`)
-  const states = await run(argumentsOf(slots, { tokens, start: 0, width, past: [], given }))
-  return { states, mask: maskOf(states, tokens.length) }
+  const { states, others } = await run(argumentsOf(slots, { tokens, start: 0, width, past: [], given }))
+  return { states, mask: maskOf(states, tokens.length), others }
 }
 
 function maskOf(states: Tensor, length: number): Tensor {

@@ -1,6 +1,9 @@
+import { throwIfAborted } from '../runtime/aborted.js'
 import { PtliteError } from '../runtime/error.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
 import { begin, checkModel } from './begin.js'
+import { Context } from './context.js'
+import { beginGuessing } from './guessing.js'
 import type { EncoderDecoder, LanguageModel } from './language-model.js'
 import { checkGeneration, type GenerationOptions } from './options.js'
 import { type Prompt, type ReadPrompt, readPrompt } from './prompt.js'
@@ -29,6 +32,7 @@ const NONE: Usage = {
   promptTokens: 0,
   cachedTokens: 0,
   completionTokens: 0,
+  acceptedTokens: 0,
   firstTokenMilliseconds: 0,
   milliseconds: 0,
   finishReason: null,
@@ -65,10 +69,14 @@ class Beginning implements Generation {
 
   private async begin(): Promise<Run> {
     const { options } = this
-    options.signal?.throwIfAborted()
+    throwIfAborted(options.signal)
     const { steps, tokens, stops } = await begin(this.model, this.prompt, options.signal)
     if (tokens.length === 0) throw new PtliteError('INVALID_ARGUMENT', 'generate(): expected a prompt of at least one token, found none')
-    this.begun = new Run(steps, [], tokens, options, stops, () => steps.dispose())
+    const guesser = options.draft === undefined ? null : beginGuessing(options.draft)
+    this.begun = new Run(new Context(steps), guesser, tokens, options, stops, () => {
+      steps.dispose()
+      guesser?.dispose()
+    })
     return this.begun
   }
 }

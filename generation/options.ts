@@ -1,5 +1,7 @@
 import { PtliteError } from '../runtime/error.js'
 import { boolean, callback, checkOptions, count } from '../runtime/tensor/check-arguments.js'
+import type { Draft } from './guessing.js'
+import { isLanguageModel } from './language-model.js'
 import type { SamplingOptions } from './sampling/sampler.js'
 import { isTokenizer, type Tokenizer } from './text/tokenizer.js'
 
@@ -17,10 +19,17 @@ export interface GenerationOptions extends SamplingOptions {
   readonly logprobs?: boolean | undefined
   /** Gives the so many likeliest tokens with each, 100 at most, as the model has them. */
   readonly topLogprobs?: number | undefined
-  /** Ends it with the signal's reason. */
+  /** Ends it with ABORTED, whose cause is the signal's reason. */
   readonly signal?: AbortSignal | undefined
   /** Tokens of the prompt in one call, at most; 512 where nothing is said. */
   readonly chunk?: number | undefined
+  /**
+   * Guesses what follows, for the model to look at several tokens in one call: a smaller model that has the same tokens and takes nothing else, or 'prompt', what followed the
+   * last tokens where they stood before. What is chosen stays the model's.
+   */
+  readonly draft?: Draft | undefined
+  /** Tokens that it guesses at a time, at most; 5 where nothing is said. */
+  readonly draftTokens?: number | undefined
 }
 
 const number =
@@ -31,8 +40,11 @@ const share = number(Number.MIN_VALUE, 1, 'a number above 0 and up to 1')
 const finite = number(-Number.MAX_VALUE, Number.MAX_VALUE, 'a number')
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 const isStop = (value: unknown): boolean => isToken(value) || typeof value === 'string'
-const isSignal = (value: unknown): string | null =>
+/** Of options that end what is under way. */
+export const isSignal = (value: unknown): string | null =>
   typeof (value as Partial<AbortSignal> | null)?.aborted === 'boolean' ? null : 'an AbortSignal'
+/** Of options that say what is drawn. */
+export const isSeed = (value: unknown): string | null => (isToken(value) ? null : 'a whole number of at least 0')
 
 const TESTS = {
   maxTokens: count,
@@ -44,7 +56,7 @@ const TESTS = {
   repetitionPenalty: number(Number.MIN_VALUE, Number.MAX_VALUE, 'a number above 0'),
   frequencyPenalty: finite,
   presencePenalty: finite,
-  seed: (value) => (isToken(value) ? null : 'a whole number of at least 0'),
+  seed: isSeed,
   stop: (value) => ((Array.isArray(value) ? value : [value]).every(isStop) ? null : 'tokens and strings'),
   tokenizer: isTokenizer,
   specialTokens: boolean,
@@ -54,6 +66,8 @@ const TESTS = {
   logits: callback,
   signal: isSignal,
   chunk: count,
+  draft: (value) => (value === 'prompt' || isLanguageModel(value) ? null : "a model or 'prompt'"),
+  draftTokens: count,
 } satisfies Record<keyof GenerationOptions, (value: unknown) => string | null>
 
 /** Throws INVALID_ARGUMENT for unknown options, and for stop strings without a tokenizer. */

@@ -35,12 +35,15 @@ export function tensorsIn(values: readonly Output[], found: Tensor[] = []): Tens
   return found
 }
 
-/** The logits behind one of the tokens, as float32[vocabulary]. */
-export function rowOf(logits: Tensor, row: number): Float32Array {
+/** The logits behind the last `count` of `tokens` tokens, each float32[vocabulary]. Throws INVALID_ARGUMENT where the model gives fewer. */
+export function rowsOf(logits: Tensor, tokens: number, count: number): readonly Float32Array[] {
   const vocabulary = logits.shape.at(-1)!
   const rows = logits.dim > 1 ? logits.shape.at(-2)! : 1
-  // models that give the last row alone
-  const at = rows === 1 ? 0 : row
-  const last = rows === 1 ? logits : logits.reshape([-1, vocabulary]).select(0, at)
-  return (last.dtype === 'float32' ? last : last.to('float32')).data().slice() as Float32Array
+  // models may give the last row alone
+  const end = rows === 1 ? 1 : tokens
+  if (end < count || end > rows)
+    throw new PtliteError('INVALID_ARGUMENT', `generate(): expected logits for each of ${tokens} tokens, found ${rows} rows of them`)
+  const last = logits.reshape([-1, vocabulary]).slice(0, end - count, end)
+  const values = (last.dtype === 'float32' ? last : last.to('float32')).data() as Float32Array
+  return Array.from({ length: count }, (_, row) => values.slice(row * vocabulary, (row + 1) * vocabulary))
 }

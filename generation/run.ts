@@ -1,15 +1,16 @@
 import { PtliteError } from '../runtime/error.js'
+import type { Context } from './context.js'
+import type { Guesser } from './guessing.js'
 import { type GenerationOptions, stopsOf } from './options.js'
 import { likeliest, logProbability, Sampler } from './sampling/sampler.js'
-import type { Steps } from './steps/steps.js'
 import { StopStrings } from './text/stop-strings.js'
 import { TextStream } from './text/text-stream.js'
 import type { FinishReason, GeneratedToken, Generation, Usage } from './usage.js'
 
 const MAX_TOKENS = 256
-const CHUNK = 512
+const DRAFT_TOKENS = 5
 
-/** One generation: the prompt in chunks, then a token a step. A step begins when the token before it was taken, and is asked for more. */
+/** One generation: the prompt in chunks, then a token a step, or several that were guessed. A step begins when the tokens before it were taken, and is asked for more. */
 export class Run implements Generation {
   /** Fulfils when nothing more will be generated. */
   readonly ended: Promise<void>
@@ -21,16 +22,16 @@ export class Run implements Generation {
   private readonly stopStrings: StopStrings
   private cached = 0
   private completed = 0
+  private accepted = 0
   private readonly began = performance.now()
   private firstAfter = 0
   private endedAfter: number | null = null
   private reason: FinishReason | null = null
   private stopToken: number | null = null
 
-  /** `seen` is what the steps have seen, to be kept so. */
   constructor(
-    private readonly steps: Steps,
-    private readonly seen: number[],
+    private readonly context: Context,
+    private guesser: Guesser | null,
     private readonly prompt: readonly number[],
     private readonly options: GenerationOptions,
     stops: readonly number[],
@@ -50,6 +51,7 @@ export class Run implements Generation {
       promptTokens: this.prompt.length,
       cachedTokens: this.cached,
       completionTokens: this.completed,
+      acceptedTokens: this.accepted,
       firstTokenMilliseconds: this.firstAfter,
       milliseconds: this.endedAfter ?? performance.now() - this.began,
       finishReason: this.reason,
@@ -87,25 +89,40 @@ export class Run implements Generation {
   }
 
   private async *tokens(): AsyncGenerator<GeneratedToken, undefined> {
-    const { maxTokens = MAX_TOKENS, signal } = this.options
+    const { context, options } = this
+    const { maxTokens = MAX_TOKENS, signal, chunk } = options
     const all = [...this.prompt]
-    let logits = await this.read()
-    for (;;) {
-      const raw = this.options.logprobs === true || this.options.topLogprobs !== undefined ? logits.slice() : null
-      const token = this.sampler.next(logits, all)
-      if (this.completed === 0) this.firstAfter = performance.now() - this.began
-      if (this.stopTokens.has(token)) {
-        this.reason = 'stop'
-        this.stopToken = token
-        break
+    try {
+      let guesses: readonly number[] = []
+      let rows = await this.read()
+      for (let row = 0; ; row++) {
+        if (row === rows.length) {
+          guesses = await this.guess(all, maxTokens)
+          rows = await context.see(guesses.length === 0 ? all : [...all, ...guesses], { rows: 1 + guesses.length, chunk, signal })
+          row = 0
+        }
+        const logits = rows[row]!
+        const raw = options.logprobs === true || options.topLogprobs !== undefined ? logits.slice() : null
+        const token = this.sampler.next(logits, all)
+        if (this.completed === 0) this.firstAfter = performance.now() - this.began
+        if (this.stopTokens.has(token)) {
+          this.reason = 'stop'
+          this.stopToken = token
+          break
+        }
+        all.push(token)
+        if (token === guesses[row]) this.accepted++
+        const isLast = ++this.completed >= maxTokens || all.length > context.steps.capacity
+        const shown = this.shown(token, raw, isLast)
+        yield shown
+        if (this.stopStrings.found !== null) this.reason = 'stop'
+        if (this.stopStrings.found !== null || isLast) return undefined
+        // the rows behind another token are of no use
+        if (row < guesses.length && guesses[row] !== token) row = guesses.length
       }
-      all.push(token)
-      const isLast = ++this.completed >= maxTokens || this.steps.length >= this.steps.capacity
-      const shown = this.shown(token, raw, isLast)
-      yield shown
-      if (this.stopStrings.found !== null) this.reason = 'stop'
-      if (this.stopStrings.found !== null || isLast) return undefined
-      logits = await this.see([token], signal)
+    } finally {
+      // a caller that takes no more leaves guesses behind
+      if (this.guesser !== null) context.goBack(all)
     }
     // the end of a token that was not whole, and what might have become a string that stops
     const rest = this.rest()
@@ -132,29 +149,26 @@ export class Run implements Generation {
   }
 
   /** Sees the prompt, but for what was seen before. */
-  private async read(): Promise<Float32Array> {
-    const { steps, seen, prompt, options } = this
-    if (prompt.length > steps.capacity)
-      throw new PtliteError(
-        'LIMIT_EXCEEDED',
-        `generate(): the model has room for ${steps.capacity} tokens; the prompt has ${prompt.length}`,
-      )
-    let common = 0
-    while (common < seen.length && common < prompt.length - 1 && seen[common] === prompt[common]) common++
-    steps.rewind(common)
-    seen.length = this.cached = steps.length
-    const width = steps.keeps ? Math.max(1, Math.min(options.chunk ?? CHUNK, steps.chunk)) : prompt.length
-    let logits: Float32Array | undefined
-    while (seen.length < prompt.length) {
-      logits = await this.see(prompt.slice(seen.length, seen.length + width), options.signal)
-    }
-    return logits!
+  private async read(): Promise<readonly Float32Array[]> {
+    const { context, prompt, options } = this
+    const { capacity } = context.steps
+    if (prompt.length > capacity)
+      throw new PtliteError('LIMIT_EXCEEDED', `generate(): the model has room for ${capacity} tokens; the prompt has ${prompt.length}`)
+    context.goBack(prompt, prompt.length - 1)
+    this.cached = context.seen.length
+    return context.see(prompt, options)
   }
 
-  private async see(tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
-    signal?.throwIfAborted()
-    const logits = await this.steps.advance(tokens, signal)
-    this.seen.push(...tokens)
-    return logits
+  /** Tokens that may follow, as many as a call has room for, and as are asked for. */
+  private async guess(all: readonly number[], maxTokens: number): Promise<readonly number[]> {
+    const { context, guesser, options } = this
+    const { draftTokens = DRAFT_TOKENS, signal } = options
+    if (guesser === null) return []
+    context.goBack(all)
+    // of a model that goes back by beginning anew nothing is gained
+    if (context.seen.length < all.length - 1) this.guesser = null
+    const { capacity, chunk } = context.steps
+    const room = Math.min(draftTokens, maxTokens - this.completed - 1, capacity - all.length, chunk - 1)
+    return this.guesser === null || room < 1 ? [] : guesser.guess(all, room, signal)
   }
 }

@@ -1,6 +1,8 @@
 import { PtliteError } from '../runtime/error.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
 import { begin, checkModel } from './begin.js'
+import { Context } from './context.js'
+import { beginGuessing, type Draft, type Guesser } from './guessing.js'
 import type { EncoderDecoder, LanguageModel } from './language-model.js'
 import { checkGeneration, type GenerationOptions } from './options.js'
 import { type Prompt, readPrompt, type Tokens, tokensOf } from './prompt.js'
@@ -13,27 +15,29 @@ import type { Generation } from './usage.js'
  * computed. Several sessions may share a model: where its cache is in its buffers, each puts its own there when it is its turn, which copies it.
  */
 export class GenerationSession {
-  #seen: number[] = []
+  readonly #context: Context
+  /** Whose caches stay, too. */
+  readonly #guessers = new Map<Draft, Guesser>()
   #busy = false
   #disposed = false
 
   /** @internal */
   constructor(
-    private readonly steps: Steps,
+    steps: Steps,
     seen: readonly number[],
     private readonly stops: readonly number[],
   ) {
-    this.#seen = [...seen]
+    this.#context = new Context(steps, [...seen])
   }
 
   /** Tokens that the cache has, prompts and what was generated. */
   get tokens(): number[] {
-    return [...this.#seen]
+    return [...this.#context.seen]
   }
 
   /** The most tokens that it can hold; Infinity where the file sets no limit. */
   get capacity(): number {
-    return this.steps.capacity
+    return this.#context.steps.capacity
   }
 
   /**
@@ -46,7 +50,7 @@ export class GenerationSession {
     const prompt = tokensOf(tokens, 'the prompt')
     if (prompt.length === 0) throw new PtliteError('INVALID_ARGUMENT', 'generate(): expected a prompt of at least one token, found none')
     this.#busy = true
-    const run = new Run(this.steps, this.#seen, prompt, options, this.stops)
+    const run = new Run(this.#context, this.#guesserOf(options), prompt, options, this.stops)
     run.ended.then(() => (this.#busy = false)).catch(() => undefined)
     return run
   }
@@ -54,23 +58,33 @@ export class GenerationSession {
   /** Forgets all but the first `length` tokens. Throws INVALID_ARGUMENT where it has not so many. */
   rewind(length: number): void {
     this.#check()
-    if (!Number.isSafeInteger(length) || length < 0 || length > this.#seen.length)
-      throw new PtliteError('INVALID_ARGUMENT', `rewind(): expected a number of tokens from 0 to ${this.#seen.length}, which there are`)
-    this.steps.rewind(length)
-    this.#seen.length = this.steps.length
+    if (!Number.isSafeInteger(length) || length < 0 || length > this.#context.seen.length)
+      throw new PtliteError(
+        'INVALID_ARGUMENT',
+        `rewind(): expected a number of tokens from 0 to ${this.#context.seen.length}, which there are`,
+      )
+    this.#context.goBack(this.#context.seen, length)
   }
 
   /** Another session that has seen the same; what either does from then on is its own. */
   async fork(): Promise<GenerationSession> {
     this.#check()
-    return new GenerationSession(await this.steps.fork(), this.#seen, this.stops)
+    return new GenerationSession(await this.#context.steps.fork(), this.#context.seen, this.stops)
   }
 
   /** Gives its cache back. */
   dispose(): void {
     if (this.#disposed) return
     this.#disposed = true
-    this.steps.dispose()
+    this.#context.steps.dispose()
+    for (const guesser of this.#guessers.values()) guesser.dispose()
+  }
+
+  #guesserOf({ draft }: GenerationOptions): Guesser | null {
+    if (draft === undefined) return null
+    let guesser = this.#guessers.get(draft)
+    if (guesser === undefined) this.#guessers.set(draft, (guesser = beginGuessing(draft)))
+    return guesser
   }
 
   #check(): void {

@@ -8,6 +8,8 @@ export interface Usage {
   readonly cachedTokens: number
   /** Without a token of `stop` that ended it. */
   readonly completionTokens: number
+  /** Of these, tokens that `draft` had guessed. */
+  readonly acceptedTokens: number
   /** Until the first token was there. */
   readonly firstTokenMilliseconds: number
   readonly milliseconds: number

@@ -6,6 +6,7 @@ import type { Input } from '../../src/values/convert.js'
 import { tensor } from '../../src/values/tensor.js'
 import { isLanguageModel, type LanguageModel } from '../language-model.js'
 import { numbers } from '../numbers.js'
+import { isSignal } from '../options.js'
 import { type Tokens, tokensOf } from '../prompt.js'
 import { tensorsIn } from '../results.js'
 import { fixedSize, mostOf, rolesOf, type Slot } from '../roles.js'
@@ -25,7 +26,7 @@ const TESTS = {
   pooling: oneOf('mean', 'cls', 'last'),
   normalize: boolean,
   batch: count,
-  signal: (value) => (typeof (value as Partial<AbortSignal> | null)?.aborted === 'boolean' ? null : 'an AbortSignal'),
+  signal: isSignal,
 } satisfies Record<keyof EmbedOptions, (value: unknown) => string | null>
 
 /**

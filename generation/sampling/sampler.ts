@@ -59,17 +59,21 @@ export class Sampler {
 
   private draw(logits: Float32Array): number {
     largest(logits)
-    const probabilities = distributionOf(logits, { ...this.options, temperature: this.temperature })
-    let left = this.random()
-    let last = 0
-    for (let token = 0; token < probabilities.length; token++) {
-      const p = probabilities[token]!
-      if (p === 0) continue
-      last = token
-      if ((left -= p) < 0) break
-    }
-    return last
+    return drawFrom(distributionOf(logits, { ...this.options, temperature: this.temperature }), this.random)
   }
+}
+
+/** A token, as likely as its probability says. */
+export function drawFrom(probabilities: Float64Array, random: Random): number {
+  let left = random()
+  let last = 0
+  for (let token = 0; token < probabilities.length; token++) {
+    const p = probabilities[token]!
+    if (p === 0) continue
+    last = token
+    if ((left -= p) < 0) break
+  }
+  return last
 }
 
 /** The probabilities that a token is drawn by. Changes `logits`. */
@@ -84,7 +88,7 @@ export function distributionOf(logits: Float32Array, options: SamplingOptions): 
 }
 
 /** The first of the largest logits, as `torch.argmax` has it on a CPU. Throws MODEL_ERROR where there is none. */
-function largest(logits: Float32Array): number {
+export function largest(logits: Float32Array): number {
   let top = -1
   let most = -Infinity
   for (let i = 0; i < logits.length; i++) {

@@ -3,7 +3,7 @@ import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ModuleState } from '../../engine/saved-state.js'
 import type { LanguageModel } from '../language-model.js'
 import { zerosFor } from '../numbers.js'
-import { rowOf } from '../results.js'
+import { rowsOf } from '../results.js'
 import type { Caller } from './caller.js'
 import type { Steps } from './steps.js'
 
@@ -40,7 +40,7 @@ export class FixedSteps implements Steps {
     this.chunk = Math.min(caller.width ?? caller.most, this.capacity)
   }
 
-  async advance(tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
+  async advance(tokens: readonly number[], rows: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
     return this.inTurn(async () => {
       const { caller, past } = this
       this.enter()
@@ -50,14 +50,14 @@ export class FixedSteps implements Steps {
           'LIMIT_EXCEEDED',
           `generate(): the program takes ${width} tokens at a time, and its cache has room for ${this.capacity - this.length} more`,
         )
-      const { logits, others } = await caller.call(tokens, this.length, past, signal)
+      const { logits, others } = await caller.call(tokens, this.length, past, rows, signal)
       if (past.length > 0) this.past = others.slice(0, past.length)
       this.length += tokens.length
-      const row = rowOf(logits, tokens.length - 1)
+      const found = rowsOf(logits, tokens.length, rows)
       logits.dispose()
       const kept = new Set(this.past.map(({ storage }) => storage))
       for (const t of past) if (!kept.has(t.storage)) t.dispose()
-      return row
+      return found
     })
   }
 

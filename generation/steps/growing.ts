@@ -3,7 +3,7 @@ import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Input, Output } from '../../src/values/convert.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
 import { zerosFor } from '../numbers.js'
-import { type StepResult, rowOf, tensorsIn } from '../results.js'
+import { type StepResult, rowsOf, tensorsIn } from '../results.js'
 import { fixedSize, mostOf, type Slot } from '../roles.js'
 import type { Caller } from './caller.js'
 import type { Steps } from './steps.js'
@@ -28,15 +28,15 @@ export class GrowingSteps implements Steps {
     return this.caller.width ?? this.caller.most
   }
 
-  async advance(tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
+  async advance(tokens: readonly number[], rows: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
     const { past, caller } = this
-    const result = await caller.call(tokens, this.length, past, signal)
+    const result = await caller.call(tokens, this.length, past, rows, signal)
     this.past = this.pastOf(result)
     this.length += tokens.length
-    const row = rowOf(result.logits, tokens.length - 1)
+    const found = rowsOf(result.logits, tokens.length, rows)
     result.logits.dispose()
     drop(past, this.past, caller.around.given)
-    return row
+    return found
   }
 
   rewind(length: number): void {

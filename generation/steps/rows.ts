@@ -1,11 +1,12 @@
+import { abortion } from '../../runtime/aborted.js'
 import { soon } from '../../runtime/platform.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Input } from '../../src/values/convert.js'
-import { cat } from '../../src/values/join-tensors.js'
+import { cat } from '../../src/values/generated/tensor-functions.js'
 import { argumentsWith } from '../arguments.js'
 import type { LanguageModel } from '../language-model.js'
 import { numbers, zerosFor } from '../numbers.js'
-import { resultOf } from '../results.js'
+import { resultOf, rowsOf } from '../results.js'
 import { fixedSize, mostOf, type Slot } from '../roles.js'
 import type { Caller } from './caller.js'
 import { capacityOf, growingDim } from './growing.js'
@@ -49,8 +50,8 @@ export class RowSteps implements Steps {
     this.chunk = caller.width ?? caller.most
   }
 
-  advance(tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
-    return this.batch.advance(this, tokens, signal)
+  advance(tokens: readonly number[], rows: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
+    return this.batch.advance(this, tokens, rows, signal)
   }
 
   rewind(length: number): void {
@@ -77,8 +78,10 @@ const batches = new WeakMap<LanguageModel, Batch>()
 interface Step {
   readonly row: RowSteps
   readonly tokens: readonly number[]
+  /** Logits that are asked for. */
+  readonly count: number
   readonly signal: AbortSignal | undefined
-  readonly resolve: (logits: Float32Array) => void
+  readonly resolve: (logits: readonly Float32Array[]) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -108,9 +111,9 @@ class Batch {
     this.most = Math.min(MOST_ROWS, ...this.slots.map(({ role, info }) => (role === 'constant' ? Infinity : mostOf(info.shape?.[0]))))
   }
 
-  advance(row: RowSteps, tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
+  advance(row: RowSteps, tokens: readonly number[], count: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ row, tokens, signal, resolve, reject })
+      this.waiting.push({ row, tokens, count, signal, resolve, reject })
       this.begin()
     })
   }
@@ -179,7 +182,7 @@ class Batch {
   private take(): Step[] {
     const open: Step[] = []
     for (const step of this.waiting.splice(0)) {
-      if (step.signal?.aborted === true) step.reject(step.signal.reason)
+      if (step.signal?.aborted === true) step.reject(abortion(step.signal))
       else open.push(step)
     }
     const width = open[0]?.tokens.length
@@ -195,7 +198,8 @@ class Batch {
     const count = inOrder[0]!.tokens.length
     const args = argumentsWith(this.slots, past, (slot) => this.valueOf(slot, inOrder, width))
     const [only] = steps.length === 1 ? steps : []
-    const options = { ...(only?.signal && { signal: only.signal }), ...(count > 1 && { outputs: 'last' as const }) }
+    const isLast = count > 1 && steps.every((step) => step.count === 1)
+    const options = { ...(only?.signal && { signal: only.signal }), ...(isLast && { outputs: 'last' as const }) }
     const { logits, others } = resultOf(await caller.model.run('forward', args, options))
     // those that went meanwhile need theirs no more
     this.members = members.map((member) => (this.members.includes(member) ? member : null))
@@ -204,7 +208,7 @@ class Batch {
     for (const t of past) if (!storages.has(t.storage)) t.dispose()
     this.past = kept
     this.width = width + count
-    const rows = lastRows(logits, inOrder.length)
+    const rows = inOrder.map((step, i) => rowsOf(logits.slice(0, i, i + 1), count, step.count))
     logits.dispose()
     for (const [i, { row, tokens, resolve }] of inOrder.entries()) {
       row.length += tokens.length
@@ -285,13 +289,4 @@ class Batch {
 function oneRow(info: Slot['info']): Slot['info'] {
   const [batch, ...others] = info.shape!
   return { ...info, shape: [{ ...batch!, min: 1, max: 1 }, ...others] }
-}
-
-/** The logits behind the last token of each sequence, as float32[vocabulary]; a model may give the last ones alone. */
-function lastRows(logits: Tensor, count: number): Float32Array[] {
-  const vocabulary = logits.shape.at(-1)!
-  const flat = logits.reshape([count, -1, vocabulary])
-  const last = flat.select(1, flat.shape[1]! - 1)
-  const data = (last.dtype === 'float32' ? last : last.to('float32')).data() as Float32Array
-  return Array.from({ length: count }, (_, i) => data.slice(i * vocabulary, (i + 1) * vocabulary))
 }

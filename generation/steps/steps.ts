@@ -9,10 +9,10 @@ export interface Steps {
   /** Whether a call has the new tokens alone. One that keeps nothing has all of them in each, so that a prompt in parts is more work. */
   readonly keeps: boolean
   /**
-   * Sees further tokens, `chunk` at most. Gives the logits behind the last one, float32[vocabulary]. Where a call throws it has seen no more
-   * than before.
+   * Sees further tokens, `chunk` at most. Gives the logits behind the last `rows` of them, each float32[vocabulary]. Where a call throws it has
+   * seen no more than before.
    */
-  advance(tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array>
+  advance(tokens: readonly number[], rows: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]>
   /** Forgets all but the first `length` tokens, or less where it cannot: `length` says how many are left. */
   rewind(length: number): void
   /** Another one that has seen the same. */

@@ -1,4 +1,4 @@
-import { rowOf } from '../results.js'
+import { rowsOf } from '../results.js'
 import type { Caller } from './caller.js'
 import type { Steps } from './steps.js'
 
@@ -22,13 +22,13 @@ export class WholeSteps implements Steps {
     return this.capacity
   }
 
-  async advance(tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
+  async advance(tokens: readonly number[], rows: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
     const all = [...this.tokens, ...tokens]
-    const { logits } = await this.caller.call(all, 0, [], signal)
+    const { logits } = await this.caller.call(all, 0, [], rows, signal)
     this.tokens = all
-    const row = rowOf(logits, all.length - 1)
+    const found = rowsOf(logits, all.length, rows)
     logits.dispose()
-    return row
+    return found
   }
 
   rewind(length: number): void {

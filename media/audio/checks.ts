@@ -3,7 +3,7 @@ import { kindOf, numberText } from '../../runtime/tensor/kind-of.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 
 /** A tensor of samples [frames] or [channels, frames], in float32. Throws INVALID_ARGUMENT for others. */
-export function checkSamples(samples: unknown): asserts samples is Tensor {
+export function checkSamples(samples: unknown): asserts samples is Tensor<'float32'> {
   check(samples instanceof Tensor, () => `expected a tensor of samples, found ${kindOf(samples)}`)
   const { shape, dtype } = samples as Tensor
   check(

@@ -57,7 +57,7 @@ const FLOOR = 1e-10
  * Energies by pitch and time, [nMels, steps] or [channels, nMels, steps] of samples [frames] or [channels, frames]: torchaudio's MelSpectrogram. Throws
  * INVALID_ARGUMENT for other tensors, for what is no option, and for fewer samples than one transform takes.
  */
-export function melSpectrogram(samples: Tensor, options: MelOptions): Tensor {
+export function melSpectrogram(samples: Tensor, options: MelOptions): Tensor<'float32'> {
   return reading(() => {
     const given = readOptions(options, TESTS, 'melSpectrogram()')
     checkSamples(samples)
@@ -65,7 +65,7 @@ export function melSpectrogram(samples: Tensor, options: MelOptions): Tensor {
   })
 }
 
-function spectrogramOf(samples: Tensor, options: MelOptions): Tensor {
+function spectrogramOf(samples: Tensor, options: MelOptions): Tensor<'float32'> {
   const { sampleRate, nFft = 400, winLength = nFft, hopLength = Math.floor(winLength / 2), nMels = 128 } = options
   checkRate(sampleRate, 'sampleRate')
   const { fMin = 0, fMax = sampleRate / 2, power = 2, center = true, melScale = 'htk', norm, log } = options
@@ -99,15 +99,15 @@ function spectrogramOf(samples: Tensor, options: MelOptions): Tensor {
     true,
     true,
   ])
-  const magnitudes = callOperator<Tensor>('aten::abs', [waves])
-  const energies = power === 1 ? magnitudes : callOperator<Tensor>('aten::pow.Tensor_Scalar', [magnitudes, float(power)])
+  const magnitudes = callOperator<Tensor<'float32'>>('aten::abs', [waves])
+  const energies = power === 1 ? magnitudes : callOperator<Tensor<'float32'>>('aten::pow.Tensor_Scalar', [magnitudes, float(power)])
   return withLog(filters.matmul(energies), log)
 }
 
 interface Constants {
   readonly window: Tensor
   /** [nMels, bins] */
-  readonly filters: Tensor
+  readonly filters: Tensor<'float32'>
 }
 
 /** Elements of what is kept are no more than these. */
@@ -126,10 +126,10 @@ function constantsOf(winLength: number, args: Parameters<typeof melFilters>): Co
   return { window, filters }
 }
 
-function withLog(energies: Tensor, log: MelOptions['log']): Tensor {
+function withLog(energies: Tensor<'float32'>, log: MelOptions['log']): Tensor<'float32'> {
   if (log === undefined) return energies
-  const bounded = callOperator<Tensor>('aten::clamp_min', [energies, float(FLOOR)])
-  const logarithms = callOperator<Tensor>(log === 'natural' ? 'aten::log' : 'aten::log10', [bounded])
+  const bounded = callOperator<Tensor<'float32'>>('aten::clamp_min', [energies, float(FLOOR)])
+  const logarithms = callOperator<Tensor<'float32'>>(log === 'natural' ? 'aten::log' : 'aten::log10', [bounded])
   return log === 'decibel' ? logarithms.mul(10) : logarithms
 }
 

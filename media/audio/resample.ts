@@ -15,7 +15,7 @@ const MAX_WEIGHTS = 2 ** 24
  * Samples [frames] or [channels, frames] at another rate, by a sinc filter with a Hann window: torchaudio's `functional.resample` with its defaults. The result has
  * ceil(frames * to / from) frames. Throws INVALID_ARGUMENT for other tensors, rates that are no whole numbers, and rates whose ratio takes too large a filter.
  */
-export function resampleAudio(samples: Tensor, from: number, to: number): Tensor {
+export function resampleAudio(samples: Tensor, from: number, to: number): Tensor<'float32'> {
   return reading(() => {
     checkSamples(samples)
     checkRate(from, 'the rate before')
@@ -24,7 +24,7 @@ export function resampleAudio(samples: Tensor, from: number, to: number): Tensor
   })
 }
 
-function resampled(samples: Tensor, from: number, to: number): Tensor {
+function resampled(samples: Tensor, from: number, to: number): Tensor<'float32'> {
   const divisor = greatestCommonDivisor(from, to)
   const [old, wanted] = [from / divisor, to / divisor]
   const cutoff = Math.min(old, wanted) * ROLLOFF
@@ -38,7 +38,7 @@ function resampled(samples: Tensor, from: number, to: number): Tensor {
   const rows = samples.reshape([-1, 1, frames])
   const padded = callOperator<Tensor>('aten::constant_pad_nd', [rows, [margin, margin + old]])
   const filters = tensor(filtersOf(old, wanted, margin, cutoff), [wanted, 1, 2 * margin + old])
-  const phases = callOperator<Tensor>('aten::conv1d', [padded, filters, null, [old]])
+  const phases = callOperator<Tensor<'float32'>>('aten::conv1d', [padded, filters, null, [old]])
   const length = Math.ceil((wanted * frames) / old)
   const all = phases.transpose(1, 2).reshape([rows.shape[0]!, -1])
   return all

@@ -9,7 +9,7 @@ import { tensor } from '../../src/values/tensor.js'
 /** What a recording holds. */
 export interface Sound {
   /** float32[channels, frames], from -1 to 1. */
-  readonly samples: Tensor
+  readonly samples: Tensor<'float32'>
   /** Frames a second. */
   readonly sampleRate: number
 }

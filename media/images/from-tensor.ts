@@ -10,7 +10,7 @@ import { readOptions } from '../../src/values/read-options.js'
 
 /** What a network's picture is made of. */
 export interface PixelOptions {
-  /** Whether pixels get an alpha of 255, as an `ImageData` has them. Default false. */
+  /** Whether pixels of 1 or 3 channels get an alpha of 255, as an `ImageData` has them. Default false. */
   readonly alpha?: boolean
   /** Of the tensor. Default 'rgb'. */
   readonly order?: 'rgb' | 'bgr'
@@ -35,8 +35,9 @@ export interface Image {
 const TESTS = { alpha: boolean, order: oneOf('rgb', 'bgr'), mean: anything, std: anything } satisfies Record<keyof PixelOptions, unknown>
 
 /**
- * The picture of a tensor [channels, height, width] or [1, channels, height, width] with 1 or 3 channels: 255 (x std + mean), rounded half to even, from 0 to 255;
- * NaN is 0. Tensors of uint8 are pixels already. Throws INVALID_ARGUMENT for other shapes and what is no option.
+ * The picture of a tensor [channels, height, width] or [1, channels, height, width] with 1, 3 or 4 channels: 255 (x std + mean), rounded half to even, from 0 to 255;
+ * NaN is 0. The fourth channel is alpha, from 0 to 1, without mean and std. Tensors of uint8 are pixels already. Throws INVALID_ARGUMENT for other shapes and what is
+ * no option.
  */
 export function tensorToImage(tensor: Tensor, options: PixelOptions = {}): Image {
   return reading(() => {
@@ -53,28 +54,28 @@ function imageOf(tensor: Tensor, { alpha = false, order = 'rgb', mean, std }: Pi
     [3, 4].includes(shape.length) &&
       width !== undefined &&
       height !== undefined &&
-      (planes === 1 || planes === 3) &&
+      (planes === 1 || planes === 3 || planes === 4) &&
       height > 0 &&
       width > 0,
-    () => `expected a tensor [channels, height, width] with 1 or 3 channels, found ${shapeText(shape)}`,
+    () => `expected a tensor [channels, height, width] with 1, 3 or 4 channels, found ${shapeText(shape)}`,
   )
   const isBytes = tensor.dtype === 'uint8'
-  const means = perPlane(mean, planes!, 'mean', 0)
-  const deviation = deviations(std, planes!)
-  const samples = alpha ? 4 : (planes as 1 | 3)
+  const colours = planes === 1 ? 1 : 3
+  const means = perPlane(mean, colours, 'mean', 0)
+  const deviation = deviations(std, colours)
+  const samples = alpha || planes === 4 ? 4 : colours
   const source = callOperator<Tensor>('aten::contiguous', [callOperator<Tensor>('aten::to.dtype', [tensor, 'float32'])])
-  const data = new Uint8ClampedArray(samples * height! * width!)
-  kernels.planes_to_image(
-    {
-      planes: planes!,
-      samples,
-      reversed: Number(order === 'bgr'),
-      pixels: height! * width!,
-      scale: deviation.map((s) => (isBytes ? s : 255 * s)),
-      shift: means.map((m) => 255 * m),
-      in: source.address,
-    },
-    data,
-  )
+  const pixels = height! * width!
+  const reversed = Number(order === 'bgr')
+  const unit = isBytes ? 1 : 255
+  const [scale, shift] = [deviation.map((s) => unit * s), means.map((m) => 255 * m)]
+  const data = new Uint8ClampedArray(samples * pixels)
+  kernels.planes_to_image({ planes: colours, samples, reversed, pixels, scale, shift, in: source.address }, data)
+  if (planes === 4) {
+    const opacities = new Uint8Array(pixels)
+    const opacity = { planes: 1, samples: 1, reversed: 0, pixels, scale: [unit], shift: [0] }
+    kernels.planes_to_image({ ...opacity, in: source.address + 3 * pixels * source.itemSize }, opacities)
+    for (let i = 0; i < pixels; i++) data[4 * i + 3] = opacities[i]!
+  }
   return { data, width: width!, height: height!, channels: samples }
 }

@@ -53,7 +53,7 @@ const TESTS = {
  * those of torchvision's Resize, CenterCrop, ToTensor and Normalize of a Pillow image. Alpha is left out. Several pictures must come to one size. Throws
  * INVALID_ARGUMENT for what is no picture or option, OUT_OF_MEMORY.
  */
-export function imageToTensor(image: ImageSource | readonly ImageSource[], options: ImageOptions = {}): Tensor {
+export function imageToTensor(image: ImageSource | readonly ImageSource[], options: ImageOptions = {}): Tensor<'float32'> {
   return reading(() => {
     const given = readOptions(options, TESTS, 'imageToTensor()')
     const pictures = (Array.isArray(image) ? (image as readonly ImageSource[]) : [image as ImageSource]).map(pictureOf)
@@ -62,7 +62,7 @@ export function imageToTensor(image: ImageSource | readonly ImageSource[], optio
   })
 }
 
-function tensorOf(pictures: readonly Picture[], options: ImageOptions): Tensor {
+function tensorOf(pictures: readonly Picture[], options: ImageOptions): Tensor<'float32'> {
   const { resize, filter = 'bilinear', crop, fit, fill = 0, channels = 3, order = 'rgb', mean, std } = options
   check(fit === undefined || (resize === undefined && crop === undefined), () => 'expected either fit, or resize and crop')
   check(fit !== undefined || options.fill === undefined, () => 'expected fit beside fill')
@@ -77,7 +77,7 @@ function tensorOf(pictures: readonly Picture[], options: ImageOptions): Tensor {
       () =>
         `picture ${i} comes to ${place.width} x ${place.height}, the first one to ${width} x ${height}; give \`crop\`, or \`resize: [height, width]\``,
     )
-  const result = callOperator<Tensor>('aten::empty.memory_format', [[pictures.length, channels, height, width]])
+  const result = callOperator<Tensor<'float32'>>('aten::empty.memory_format', [[pictures.length, channels, height, width]])
   for (const [i, picture] of pictures.entries()) write(picture, places[i]!, result.address + 4 * i * channels * height * width)
   return result
 }
@@ -91,10 +91,10 @@ function fittedTensor(
   channels: number,
   levelAround: (plane: number) => number,
   write: Write,
-): Tensor {
+): Tensor<'float32'> {
   const places = pictures.map((picture) => fittedOf(picture, fit))
   const { outWidth, outHeight } = places[0]!
-  const result = callOperator<Tensor>('aten::empty.memory_format', [[pictures.length, channels, outHeight, outWidth]])
+  const result = callOperator<Tensor<'float32'>>('aten::empty.memory_format', [[pictures.length, channels, outHeight, outWidth]])
   for (let c = 0; c < channels; c++) callOperator('aten::fill_.Scalar', [result.select(1, c), float(levelAround(c))])
   for (const [i, picture] of pictures.entries()) {
     const { left, top, width, height } = places[i]!

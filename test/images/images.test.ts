@@ -127,6 +127,12 @@ t.test('tensors become pictures', (t) => {
   )
   t.strictSame(bytesOf(tensorToImage(tensor([[[0.5 / 255, 1.5 / 255, -1, 2, NaN, Infinity, -Infinity]]]))), [0, 2, 0, 255, 0, 255, 0])
   t.strictSame(bytesOf(tensorToImage(tensor([[[7, 255]]], undefined, 'uint8'), { alpha: true })), [7, 7, 7, 255, 255, 255, 255, 255])
+  const translucent = tensor([[[0, 1]], [[1, 0]], [[1, 1]], [[0.5, 1]]])
+  t.strictSame(bytesOf(tensorToImage(translucent)), [0, 255, 255, 128, 255, 0, 255, 255])
+  t.equal(tensorToImage(translucent.unsqueeze(0)).channels, 4)
+  const shifted = { mean: [0, 0.2, 0], std: [1, 0.6, 1], order: 'bgr', alpha: true } as const
+  t.strictSame(bytesOf(tensorToImage(translucent, shifted)), [255, 204, 0, 128, 255, 51, 255, 255])
+  t.strictSame(bytesOf(tensorToImage(tensor([[[1]], [[2]], [[3]], [[4]]], undefined, 'uint8'))), [1, 2, 3, 4])
   t.strictSame(bytesOf(tensorToImage(tensor([[[0, 1]], [[1, 0]], [[1, 1]]]).permute([0, 2, 1]))), [0, 255, 255, 255, 0, 255])
   t.end()
 })
@@ -157,8 +163,16 @@ t.test('what is refused', (t) => {
   refused(() => imageToTensor(image, { fit: 4, fill: 256 }), /fill.* a whole number from 0 to 255/)
   refused(() => imageToTensor(image, { fit: [4] as never }), /expected fit to be one number or \[height, width\]/)
   refused(() => imageToTensor(image, { fit: 0 }), /expected fit to be a whole number from 1 to 65535/)
-  refused(() => tensorToImage(tensor([[1, 2]])), /expected a tensor \[channels, height, width\] with 1 or 3 channels, found \[1, 2\]/)
-  refused(() => tensorToImage(tensor([[[1]], [[1]]])), /1 or 3 channels/)
+  refused(() => tensorToImage(tensor([[1, 2]])), /expected a tensor \[channels, height, width\] with 1, 3 or 4 channels, found \[1, 2\]/)
+  refused(() => tensorToImage(tensor([[[1]], [[1]]])), /1, 3 or 4 channels/)
+  refused(
+    () => imageToTensor(Buffer.from([0xff, 0xd8, 0xff, 0xe0]) as never),
+    /found the bytes of a JPEG file, which has to be decoded first: by sharp/,
+  )
+  refused(() => imageToTensor(Uint8Array.of(0x89, 0x50, 0x4e, 0x47).buffer as never), /found the bytes of a PNG file/)
+  refused(() => imageToTensor(Buffer.from('RIFF0000WEBPVP8 ') as never), /found the bytes of a WebP file/)
+  refused(() => imageToTensor(new Uint8Array(3) as never), /found bytes without sizes/)
+  refused(() => imageToTensor('cat.jpg' as never), /found a string, which has to be decoded first/)
   let reads = 0
   const changing = { get channels() { return reads++ > 2 ? 1e9 : 3 } } // prettier-ignore
   t.strictSame(imageToTensor(image, changing as ImageOptions).shape, [1, 3, 4, 4])

@@ -1,0 +1,162 @@
+"""Tiny language models of the architectures of transformers, exported with their caches, and the tokens that `generate` gives: with_caches.py FOLDER [TYPE ...]
+
+For every TYPE: TYPE.cached.pt2 (keys and values in buffers, any number of tokens), TYPE.step.pt2 (the same, a token a call), TYPE.rows.pt2 (keys and values in and out, several sequences a call), or
+TYPE.encoder.pt2 and TYPE.decoder.pt2, and TYPE.tokens.json.
+"""
+import json
+import os
+import sys
+
+import torch
+import transformers
+from torch.export import Dim
+from transformers import AutoModelForCausalLM, DynamicCache, GenerationConfig, T5Config, T5ForConditionalGeneration, WhisperConfig, WhisperForConditionalGeneration
+from transformers.integrations.executorch import (
+    Seq2SeqLMDecoderExportableModuleWithStaticCache,
+    Seq2SeqLMEncoderExportableModule,
+    TorchExportableModuleWithStaticCache,
+    register_dynamic_cache_export_support,
+)
+
+import from_transformers
+
+VOCABULARY, TOKENS, ROOM, LENGTHS = 96, 64, 192, (1, 7, 100)
+# windows as long as the cache: the class that exports has no others
+WINDOW = dict(max_position_embeddings=ROOM, n_positions=ROOM, sliding_window=ROOM, original_max_position_embeddings=ROOM, initializer_range=0.3, pad_token_id=0, tie_word_embeddings=False)
+DECODERS = (
+    *("llama", "qwen2", "qwen3", "qwen3_moe", "smollm3", "gemma", "gemma2", "gemma3_text", "phi3", "mistral"),
+    *("ministral3", "olmo2", "granite", "exaone4", "gpt_oss", "gpt2"),
+)
+
+
+def seeded(kind, make):
+    torch.manual_seed(sum(map(ord, kind)))
+    model = make().eval()
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            # what begins as ones, zeros or very small says little of what was computed
+            if weight.dim() == 1 or weight.std() < 0.05:
+                weight.add_(torch.randn(weight.shape, generator=generator) * 0.2)
+    return model
+
+
+def prompts():
+    return [torch.randint(3, VOCABULARY, (1, length), generator=torch.Generator().manual_seed(length)) for length in LENGTHS]
+
+
+def continued(model, prompt, **options):
+    model.generation_config = GenerationConfig(eos_token_id=None, pad_token_id=0)
+    with torch.no_grad():
+        return model.generate(prompt, max_new_tokens=TOKENS, min_new_tokens=TOKENS, do_sample=False, **options)[0].tolist()
+
+
+def save(stem, program):
+    torch.export.save(program, f"{stem}.pt2")
+
+
+def decoder_only(folder, kind):
+    settings = from_transformers.SPECIAL.get(kind, {})
+    from_transformers.SPECIAL[kind] = {**settings, **WINDOW}
+    config = from_transformers.tiny(kind)
+    model = seeded(kind, lambda: AutoModelForCausalLM.from_config(config).float())
+    cases = [{"prompt": p[0].tolist(), "tokens": continued(model, p)[p.shape[1] :]} for p in prompts()]
+    model.generation_config = GenerationConfig(use_cache=True, cache_implementation="static", cache_config={"batch_size": 1, "max_cache_len": ROOM}, eos_token_id=None)
+    stem = f"{folder}/{kind}"
+    for form, length, dim in (("cached", 3, Dim("s", max=ROOM - 1)), ("step", 1, None)):
+        program = torch.export.export(
+            TorchExportableModuleWithStaticCache(model),
+            (),
+            {"input_ids": torch.zeros(1, length, dtype=torch.long), "cache_position": torch.arange(length)},
+            dynamic_shapes={"input_ids": {1: dim}, "cache_position": {0: dim}} if dim else None,
+        )
+        save(f"{stem}.{form}", program)
+    try:
+        rows(stem, model, config)
+    except Exception as error:
+        print("no rows", kind, str(error).strip().split("\n")[0][:160], flush=True)
+    return cases
+
+
+def rows(stem, model, config):
+    """Several sequences a call: keys and values in and out, a mask that says where each begins."""
+    b, s, p = Dim("b", max=64), Dim("s", max=ROOM), Dim("p", max=ROOM - 1)
+    config = model.config
+    heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    layers = config.num_hidden_layers
+    past = DynamicCache([(torch.randn(2, heads, 5, size), torch.randn(2, heads, 5, size)) for _ in range(layers)])
+    ids = torch.zeros(2, 3, dtype=torch.long)
+    arguments = {"input_ids": ids, "attention_mask": torch.ones(2, 8, dtype=torch.long), "position_ids": ids + torch.arange(5, 8), "past_key_values": past}
+    pair = [{0: b, 2: p}] * layers
+    shapes = {"input_ids": {0: b, 1: s}, "attention_mask": {0: b, 1: Dim.AUTO}, "position_ids": {0: b, 1: s}, "past_key_values": [pair, pair]}
+    with torch.no_grad():
+        save(f"{stem}.rows", torch.export.export(model, (), arguments, dynamic_shapes=shapes, strict=False))
+
+
+def t5(folder, kind):
+    sizes = dict(vocab_size=VOCABULARY, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, relative_attention_num_buckets=8)
+    model = seeded(kind, lambda: T5ForConditionalGeneration(T5Config(**sizes, initializer_factor=3.0, tie_word_embeddings=False, eos_token_id=None, pad_token_id=0, decoder_start_token_id=0)))
+    cases = [{"prompt": p[0].tolist(), "tokens": continued(model, p, decoder_start_token_id=0)[1:]} for p in prompts()]
+    encoder = Seq2SeqLMEncoderExportableModule(model.get_encoder()).eval()
+    save(f"{folder}/{kind}.encoder", torch.export.export(encoder, (torch.zeros(1, 10, dtype=torch.long),), dynamic_shapes={"input_ids": {1: Dim("e", max=128)}}))
+    decoder(folder, kind, model, Dim("e", max=128), 32)
+    return cases
+
+
+class Sound(torch.nn.Module):
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, input_features):
+        return self.encoder(input_features=input_features).last_hidden_state
+
+
+def whisper(folder, kind):
+    sizes = dict(vocab_size=VOCABULARY, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48)
+    ends = dict(eos_token_id=None, bos_token_id=None, pad_token_id=0, decoder_start_token_id=3, suppress_tokens=None, begin_suppress_tokens=None)
+    model = seeded(kind, lambda: WhisperForConditionalGeneration(WhisperConfig(**sizes, **ends, num_mel_bins=16, max_source_positions=50, max_target_positions=ROOM, init_std=0.3)))
+    features = torch.randn(1, 16, 100, generator=torch.Generator().manual_seed(5))
+    cases = []
+    for prompt in prompts():
+        model.generation_config = GenerationConfig(eos_token_id=None, pad_token_id=0, decoder_start_token_id=3)
+        with torch.no_grad():
+            # its own generate() is of windows and timestamps, which transcribe() has
+            found = transformers.GenerationMixin.generate(model, features, decoder_input_ids=prompt, max_new_tokens=TOKENS, do_sample=False)[0].tolist()
+        cases.append({"prompt": prompt[0].tolist(), "tokens": found[prompt.shape[1] :], "features": features[0].tolist()})
+    save(f"{folder}/{kind}.encoder", torch.export.export(Sound(model.get_encoder()).eval(), (features,)))
+    model.lm_head = model.proj_out
+    decoder(folder, kind, model, None, 32)
+    return cases
+
+
+def decoder(folder, kind, model, length, width):
+    module = Seq2SeqLMDecoderExportableModuleWithStaticCache(model, ROOM, 1).eval()
+    one, states = torch.zeros(1, 1, dtype=torch.long), torch.zeros(1, 10 if length else 50, width)
+    shapes = {"decoder_input_ids": None, "encoder_hidden_states": {1: length} if length else None, "cache_position": None}
+    save(f"{folder}/{kind}.decoder", torch.export.export(module, (one, states, torch.zeros(1, dtype=torch.long)), dynamic_shapes=shapes))
+
+
+PAIRS = {"t5": t5, "whisper": whisper}
+
+
+def main():
+    transformers.logging.set_verbosity_error()
+    torch.set_num_threads(1)
+    register_dynamic_cache_export_support()
+    folder, *chosen = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    for kind in chosen or (*DECODERS, *PAIRS):
+        try:
+            cases = PAIRS[kind](folder, kind) if kind in PAIRS else decoder_only(folder, kind)
+        except Exception as error:
+            print("not exportable", kind, type(error).__name__, str(error).strip().split("\n")[0][:300], flush=True)
+            continue
+        with open(f"{folder}/{kind}.tokens.json", "w") as file:
+            json.dump(cases, file)
+        print("exported", kind, [len(set(case["tokens"])) for case in cases], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,9 @@
 /**
- * Bundles the package's own files into dist/: what is imported, the command, the file of a worker thread, and the client, which browsers take, too.
+ * Bundles the package's own files into dist/: what is imported, the command, the files of threads, the page, and the client, which browsers take, too.
  * `--types`: declarations, too.
  */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -22,6 +22,7 @@ await build({
   packages: 'external',
 })
 await build({ ...common, entryPoints: ['client/index.ts'], outfile: 'dist/client.js', platform: 'neutral', target: 'es2022' })
+cpSync(`${root}page`, `${root}dist/page`, { recursive: true })
 copyFileSync(`${root}src/grpc/open_inference.proto`, `${root}dist/open_inference.proto`)
 if (process.argv.includes('--types')) {
   for (const config of ['tsconfig.types.json', 'client/tsconfig.types.json']) {

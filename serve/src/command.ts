@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { ServeOptions } from './options.js'
+import { FolderError } from './repository/source.js'
 import { serve } from './serve.js'
 
 export const SERVE_HELP = `serve DIR [--port 8000] [--grpc-port N] [--host ADDRESS] [--workers N] [OPTION ...]
@@ -60,8 +61,16 @@ const OPTIONS = {
 /** Milliseconds in which the process ends by itself once the server has. */
 const LAST_WAIT = 2000
 
-/** A command line that makes no sense. */
-export class CommandError extends Error {}
+/** A command line that makes no sense, or a folder that is not there. */
+export class CommandError extends Error {
+  /** `status`: of the process; 1 where what the command line names is not there. */
+  constructor(
+    message: string,
+    readonly status: 1 | 2 = 2,
+  ) {
+    super(message)
+  }
+}
 
 const LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
@@ -71,7 +80,8 @@ export function optionsOf(args: readonly string[]): ServeOptions {
   try {
     parsed = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
   } catch (error) {
-    throw new CommandError((error as Error).message)
+    // behind its first sentence is advice of the parser's
+    throw new CommandError((error as Error).message.split('. ', 1)[0]!)
   }
   const { values, positionals } = parsed
   if (positionals.length !== 1)
@@ -115,6 +125,7 @@ export async function runServe(args: readonly string[]): Promise<void> {
     server = await serve(options)
   } catch (error) {
     if (error instanceof RangeError || error instanceof TypeError) throw new CommandError(error.message)
+    if (error instanceof FolderError) throw new CommandError(error.message, 1)
     throw error
   }
   const running = server

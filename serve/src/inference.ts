@@ -5,6 +5,7 @@ import { quoted, RequestError, invalid } from './protocol/error.js'
 import type { AnswerOutput } from './protocol/answer.js'
 import { classify } from './protocol/classify.js'
 import type { InferRequest, NamedTensor, Parameter } from './protocol/tensor.js'
+import { learnedFrom } from './models/learned.js'
 import { LEVELS, USUAL_LEVEL } from './models/queue.js'
 import type { Repository } from './models/repository.js'
 import type { Job, Sequence, ServedModel, Settle } from './models/served-model.js'
@@ -77,6 +78,7 @@ export class Inference {
       let fault = error
       if (fault === null) {
         try {
+          model.learned ??= learnedFrom(given, results)
           outputs = answered(model, request, results)
         } catch (thrown) {
           fault = thrown as Error

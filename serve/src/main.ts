@@ -8,5 +8,5 @@ else
     await runServe(args)
   } catch (error) {
     console.error(`ptlite-serve: ${(error as Error).message}`)
-    process.exitCode = error instanceof CommandError ? 2 : 1
+    process.exitCode = error instanceof CommandError ? error.status : 1
   }

@@ -74,9 +74,11 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   const inference = new Inference(models, blocks)
   const app = httpServer({ settings, repository: models, inference, metrics, tracing, budget, blocks, isOpen: () => isOpen, log })
   const onFault = (error: unknown): void => log.error(error, 'internal error')
+  const scheme = settings.tlsCert === null ? 'http' : 'https'
   let grpc: Awaited<ReturnType<typeof grpcServer>> | null = null
   try {
-    await app.listen({ host: settings.host, port: settings.port })
+    const listenTextResolver = (address: string): string => `listening at ${address.replace(/^http(?=:)/, scheme)}`
+    await app.listen({ host: settings.host, port: settings.port, listenTextResolver })
     if (settings.grpcPort !== null)
       grpc = await grpcServer({ settings, repository: models, inference, budget, blocks, tracing, isOpen: () => isOpen, onFault })
   } catch (error) {
@@ -105,7 +107,7 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   return {
     port,
     grpcPort: grpc?.port ?? null,
-    url: `${settings.tlsCert === null ? 'http' : 'https'}://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
+    url: `${scheme}://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
     ready,
     reload: () => models.reload(),
     endWorker: (index) => models.pool.endWorker(index),

@@ -106,7 +106,8 @@ t.test('command lines that make no sense', (t) => {
   t.match(fails(folder, '--tls-cert', 'x'), { status: 2, stderr: /go together/ })
   t.match(fails(folder, '--log-level', 'loud'), { status: 2, stderr: /--log-level/ })
   t.match(fails(folder, '--nothing'), { status: 2, stderr: /--nothing/ })
-  t.match(fails(join(folder, 'none')), { status: 1, stderr: /ENOENT/ })
+  t.match(fails(join(folder, 'none')), { status: 1, stderr: /^ptlite: there is no folder '.*none'\n$/ })
+  t.match(fails(folder, '--prot', '1'), { status: 2, stderr: /Unknown option '--prot'\n/ })
   t.end()
 })
 

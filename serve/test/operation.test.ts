@@ -18,17 +18,32 @@ function steps(server: Started, n: number, parameters: object = {}): Promise<Ans
   return server.infer('steps', [ONES, input('n', 'INT64', [1], [n])], { parameters })
 }
 
+/** A run that lasts until its client goes. */
+function endless(server: Started): { readonly answer: Promise<Answer>; end(): Promise<void> } {
+  const client = new AbortController()
+  const answer = server.post('/v2/models/steps/infer', { inputs: [ONES, input('n', 'INT64', [1], [1e9])] }, { signal: client.signal })
+  answer.catch(() => undefined)
+  return {
+    answer,
+    async end() {
+      client.abort()
+      await answer.catch(() => undefined)
+    },
+  }
+}
+
 function row(i: number): object {
   return input('x', 'FP32', [1, 4], [i, i, i, i])
 }
 
 /** Waits until something holds. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 500; i++) {
+  const end = performance.now() + 60_000
+  while (performance.now() < end) {
     if (await holds()) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  throw new Error('it did not come to that within ten seconds')
+  throw new Error('it did not come to that within a minute')
 }
 
 async function inFlight(server: Started): Promise<number> {
@@ -80,7 +95,7 @@ t.test('a model whose rows cannot be batched is refused where its config says so
 
 t.test('queues have an end, and the first come first', async (t) => {
   const server = await start(t, repository(t, { 'steps.ptl': fixture('steps.ptl') }), { workers: 1, queueSize: 2 })
-  const running = steps(server, 1e9, { timeout: 400_000 })
+  const running = endless(server)
   await until(async () => (await inFlight(server)) === 1)
   const order: string[] = []
   const waiting = [
@@ -91,7 +106,7 @@ t.test('queues have an end, and the first come first', async (t) => {
   const refused = await steps(server, 1)
   t.match(refused, { status: 503, body: { error: /2 requests wait/ } })
   t.match(refused.headers.get('retry-after'), /^\d+$/)
-  t.equal((await running).status, 504)
+  await running.end()
   await Promise.all(waiting)
   t.strictSame(order, ['first 200', 'usual 200'])
 })
@@ -107,7 +122,7 @@ t.test('deadlines hold in the queue and in the run', async (t) => {
     [504, 504],
   )
   t.match(all[1].body, { error: 'the request was not answered within 100 ms' })
-  t.ok(performance.now() - started < 5000)
+  t.ok(performance.now() - started < 30_000)
   const headers = { 'Inference-Timeout-Ms': '50' }
   const body = { inputs: [ONES, input('n', 'INT64', [1], [1e9])] }
   t.equal((await server.post('/v2/models/steps/infer', body, { headers })).status, 504)
@@ -161,11 +176,13 @@ t.test('sequences have a state of their own', async (t) => {
 
 t.test('a worker that ends is replaced; others go on', async (t) => {
   const server = await start(t, repository(t, { 'steps.ptl': fixture('steps.ptl') }), { workers: 2 })
-  const two = [steps(server, 1e9, { timeout: 2_000_000 }), steps(server, 1e9, { timeout: 2_000_000 })]
+  const two = [endless(server), endless(server)]
   await until(async () => (await inFlight(server)) === 2)
   await server.endWorker(0)
-  const statuses = (await Promise.all(two)).map(({ status }) => status).sort()
-  t.strictSame(statuses, [503, 504], 'the one that it ran gets an error, the other what it would have got')
+  t.equal((await Promise.race(two.map(({ answer }) => answer))).status, 503, 'the one that it ran gets an error')
+  await until(async () => (await inFlight(server)) === 1)
+  for (const { end } of two) await end()
+  await until(async () => (await inFlight(server)) === 0)
   const answers = await Promise.all(Array.from({ length: 8 }, () => steps(server, 100)))
   t.ok(answers.every(({ status }) => status === 200))
   await until(async () => String((await server.get('/metrics')).body).includes('ptlite_serve_worker_restarts_total 1'))
@@ -236,11 +253,10 @@ t.test('a run that is begun where it would take too long starts with its inputs 
 t.test('a run that is longer than those before it can be cancelled all the same', async (t) => {
   const server = await start(t, repository(t, { 'steps.ptl': fixture('steps.ptl') }), { workers: 1, inline: 0 })
   for (const n of [1, 2, 3]) t.equal((await steps(server, n)).status, 200)
-  const long = new AbortController()
-  const answer = server.post('/v2/models/steps/infer', { inputs: [ONES, input('n', 'INT64', [1], [1e9])] }, { signal: long.signal })
+  const long = endless(server)
   await until(async () => (await inFlight(server)) === 1)
-  long.abort()
-  await t.rejects(answer)
+  await long.end()
+  await t.rejects(long.answer)
   await until(async () => (await inFlight(server)) === 0)
   t.equal((await steps(server, 1)).status, 200)
 })

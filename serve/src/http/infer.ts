@@ -128,7 +128,8 @@ function send(context: InferContext, response: ServerResponse, status: number, b
   return status
 }
 
-function connection({ isOpen }: InferContext): readonly string[] {
+/** Fields of a head: connections end with their answers once the server ends. */
+export function connection({ isOpen }: Pick<InferContext, 'isOpen'>): readonly string[] {
   return isOpen() ? OPEN : CLOSING
 }
 

@@ -14,8 +14,10 @@ import type { Blocks } from '../blocks.js'
 import { type BodyBudget } from './body.js'
 import { generateRoutes } from './generate.js'
 import { answerInfer, type InferContext } from './infer.js'
+import { KnownRoutes } from './known-routes.js'
 import { DirectMessage } from './message.js'
 import { Outbox } from './outbox.js'
+import { isPublic, pageRoutes } from './page.js'
 import { errorBody } from '../openai/errors.js'
 import { openAiRoutes } from '../openai/routes.js'
 
@@ -61,18 +63,26 @@ export function httpServer(parts: HttpParts): FastifyInstance {
     serverFactory: (listener) => listening(settings, listener),
   })
   app.addHook('onRequest', (request, _reply, next) => {
-    if (isAllowed(request.headers.authorization) || request.url.startsWith('/v2/health/')) next()
+    if (isAllowed(request.headers.authorization) || request.url.startsWith('/v2/health/') || isPublic(pathOf(request))) next()
     else next(new RequestError(401, 'expected "Authorization: Bearer TOKEN" with a token of this server'))
   })
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => fail(error, request, reply, context))
-  app.setNotFoundHandler((request) => {
-    throw new RequestError(404, `there is no ${request.method} ${request.url.split('?', 1)[0]!.slice(0, 200)}`)
+  const routes = new KnownRoutes()
+  app.addHook('onRoute', ({ method, url }) => routes.add(method, url))
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request)
+    const methods = routes.methodsOf(path)
+    if (methods.length === 0) throw new RequestError(404, `there is no ${request.method} ${path.slice(0, 200)}`)
+    void reply.header('Allow', methods.join(', '))
+    throw new RequestError(405, `${path.slice(0, 200)} takes ${methods.join(', ')}, found ${request.method}`)
   })
   // bodies are read by whom they are for
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
+  pageRoutes(app, settings.tokens !== null)
   app.get('/v2', () => serverMetadata())
+  app.get('/v2/models', async () => ({ models: await repository.index(false) }))
   app.get('/v2/health/live', () => ({ live: true }))
   app.get('/v2/health/ready', (_request, reply) => ready(reply, parts.isOpen() && repository.isReady, {}))
   app.get('/metrics', async (_request, reply) => {
@@ -126,6 +136,10 @@ function listening({ tlsCert, tlsKey }: Settings, listener: RequestListener): Se
   if (tlsCert === null) return createServer(options, listener)
   const keys = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey!) }
   return createTlsServer({ ...keys, ...options }, listener) as unknown as Server
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0]!
 }
 
 function versionsServed(repository: Repository, name: string): ReturnType<Repository['find']>[] {

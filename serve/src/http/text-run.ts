@@ -7,6 +7,7 @@ import type { RunningText, TextHost } from '../text/text-host.js'
 import type { Blocks } from '../blocks.js'
 import { type BodyBudget, parsedJson, readBody } from './body.js'
 import { EventStream } from './event-stream.js'
+import { connection } from './infer.js'
 
 export interface TextContext {
   readonly budget: BodyBudget
@@ -189,7 +190,7 @@ class TextAnswer {
     this.prompts[index] = { tokens, cached }
     const { call, context, response } = this
     if (!call.isStream) return
-    this.stream ??= new EventStream(response, context.isOpen() ? [] : ['Connection', 'close'])
+    this.stream ??= new EventStream(response, connection(context))
     this.send(call.format.opening(index))
   }
 
@@ -246,7 +247,7 @@ class TextAnswer {
 }
 
 /** Tells when nobody waits for an answer any more: the client has gone, or its time is over. */
-function watchClient(request: IncomingMessage, response: ServerResponse, giveUp: (error: Error) => void): { end(): void } {
+export function watchClient(request: IncomingMessage, response: ServerResponse, giveUp: (error: Error) => void): { end(): void } {
   const gone = (): void => giveUp(new RequestError(499, 'the client has gone'))
   response.on('close', gone)
   const ms = Number(request.headers['inference-timeout-ms'])
@@ -263,7 +264,7 @@ function watchClient(request: IncomingMessage, response: ServerResponse, giveUp:
 /** Milliseconds that a timer can wait for. */
 const MAX_TIMEOUT = 2 ** 31 - 1
 
-function note({ statistics, metrics }: ServedModel, status: number, began: number): void {
+export function note({ statistics, metrics }: ServedModel, status: number, began: number): void {
   const ns = Math.round((performance.now() - began) * 1e6)
   statistics.lastInference = Date.now()
   if (status === 200) {
@@ -289,13 +290,26 @@ export function sendError(context: TextContext, response: ServerResponse, error:
   return sendJson(context, response, status, errorBody(error, status), error instanceof RequestError ? error.retryAfter : undefined)
 }
 
-function sendJson({ isOpen }: TextContext, response: ServerResponse, status: number, value: object, retryAfter?: number): number {
+export function sendJson(context: TextContext, response: ServerResponse, status: number, value: object, retryAfter?: number): number {
+  const more = retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]
+  return sendAs('application/json', context, response, status, JSON.stringify(value), more)
+}
+
+/** A text as it is. */
+export function sendBody(context: TextContext, response: ServerResponse, text: string): number {
+  return sendAs('text/plain; charset=utf-8', context, response, 200, text, [])
+}
+
+function sendAs(
+  type: string,
+  context: TextContext,
+  response: ServerResponse,
+  status: number,
+  body: string,
+  more: readonly string[],
+): number {
   if (response.destroyed) return status
-  const body = JSON.stringify(value)
-  const head = ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body))]
-  if (retryAfter !== undefined) head.push('Retry-After', String(retryAfter))
-  if (!isOpen()) head.push('Connection', 'close')
-  response.writeHead(status, head)
+  response.writeHead(status, ['Content-Type', type, 'Content-Length', String(Buffer.byteLength(body)), ...more, ...connection(context)])
   response.end(body)
   return status
 }

@@ -43,7 +43,7 @@ export class Loader {
   ) {}
 
   /** Fulfils once its warm-up has been run. Rejects with what is wrong with the file, or with its config. */
-  async load(found: FoundModel, { version, path, tokenizer }: FoundVersion): Promise<ServedModel> {
+  async load(found: FoundModel, { version, path, encoder, tokenizer }: FoundVersion): Promise<ServedModel> {
     const { name, config } = found
     const began = performance.now()
     const { queueSize, timeoutMs, runBytes } = this.options
@@ -60,7 +60,7 @@ export class Loader {
       metrics,
     )
     const bytes = config.bytes ?? runBytes
-    if (tokenizer !== null) return this.openText(model, tokenizer, bytes, began)
+    if (tokenizer !== null) return this.openText(model, encoder, tokenizer, bytes, began)
     const plain: ModelStart = {
       slot: model.slot,
       path,
@@ -104,12 +104,18 @@ export class Loader {
   }
 
   /** A language model has a thread of its own, which generates many sequences at a time. */
-  private async openText(model: ServedModel, tokenizer: TokenizerPaths, bytes: number | null, began: number): Promise<ServedModel> {
+  private async openText(
+    model: ServedModel,
+    encoder: string | null,
+    tokenizer: TokenizerPaths,
+    bytes: number | null,
+    began: number,
+  ): Promise<ServedModel> {
     const { name, version, path, config, timeoutMs: milliseconds } = model
     const { compile, map, eval: isOut } = config
     const host = new TextHost(
       new URL('./text-thread.js', import.meta.url),
-      { path, tokenizer, config: config.text!, compile, map, eval: isOut, bytes, milliseconds, nice: this.options.workerNice },
+      { path, encoder, tokenizer, config: config.text!, compile, map, eval: isOut, bytes, milliseconds, nice: this.options.workerNice },
       model.queueSize,
       model.metrics,
       {

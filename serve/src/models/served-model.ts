@@ -3,6 +3,7 @@ import type { HostedModel } from '../workers/hosted-model.js'
 import type { Traced } from '../tracing.js'
 import type { Loaded, ModelStart, NamedResult, SentArgument } from '../workers/messages.js'
 import type { ModelMetrics } from '../metrics.js'
+import type { Learned } from './learned.js'
 import { Queue, type Queued } from './queue.js'
 import type { InputInfo, TensorInfo } from './signature.js'
 import { Statistics } from './statistics.js'
@@ -20,6 +21,8 @@ export class ServedModel {
   readonly queue = new Queue<Job>()
   readonly statistics = new Statistics()
   facts: ModelFacts = { inputs: null, outputs: null, batching: null }
+  /** null until a request has been answered. */
+  learned: Learned | null = null
   /** Sequences by name, and where the model of each is. */
   readonly sequences = new Map<string, { readonly worker: number; lastUse: number }>()
   /** On the server's own thread, where its calls are short. */

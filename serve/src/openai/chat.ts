@@ -7,6 +7,7 @@ import { errorBody, wrong } from './errors.js'
 import { checkDepth, Fields } from './fields.js'
 import { MAX_CHARACTERS } from './inputs.js'
 import { MAX_TOKENS, refuse, samplingOf } from './sampling.js'
+import { type Said, type ToolCall, ToolCalls } from './tool-calls.js'
 import { usageOf } from './usage.js'
 
 const MAX_MESSAGES = 4096
@@ -24,7 +25,7 @@ export function readChat(fields: Fields, model: string): ReadRequest {
   if (choice !== undefined && choice !== 'none' && choice !== 'auto')
     throw wrong('tool_choice', `expected 'none' or 'auto': this server does not make a model call a tool, found ${quoted(choice)}`)
   const tools = fields.list('tools', MAX_TOOLS)
-  for (const [i, tool] of (tools ?? []).entries()) toolOf(tool, `tools[${i}]`)
+  const names = (tools ?? []).map((tool, i) => toolOf(tool, `tools[${i}]`))
   const top = fields.integer('top_logprobs', 0, MAX_LOGPROBS)
   const hasLogprobs = fields.boolean('logprobs')
   if (top !== null && !hasLogprobs) throw wrong('top_logprobs', 'takes "logprobs": true')
@@ -38,14 +39,21 @@ export function readChat(fields: Fields, model: string): ReadRequest {
     sources: [source],
     sampling: samplingOf(fields, maxTokens, hasLogprobs ? (top ?? 0) : null),
     isStream: fields.boolean('stream'),
-    format: new ChatFormat(model, fields.object('stream_options')?.boolean('include_usage') ?? false),
+    format: new ChatFormat(
+      model,
+      choice === 'none' || names.length === 0 ? null : new Set(names),
+      fields.object('stream_options')?.boolean('include_usage') ?? false,
+    ),
   }
 }
 
-function toolOf(value: unknown, where: string): void {
+/** Its name. */
+function toolOf(value: unknown, where: string): string {
   const tool = Fields.of(value, where)
   tool.oneOf('type', 'function')
-  if ((tool.object('function')?.text('name', 256) ?? null) === null) throw wrong(`${where}.function.name`, 'is missing')
+  const name = tool.object('function')?.text('name', 256) ?? null
+  if (name === null) throw wrong(`${where}.function.name`, 'is missing')
+  return name
 }
 
 function messagesOf(fields: Fields): Message[] {
@@ -106,22 +114,31 @@ class ChatFormat implements TextFormat {
   readonly error = errorBody
   private readonly id = `chatcmpl-${randomUUID()}`
   private readonly created = Math.floor(Date.now() / 1000)
+  /** Of the text that is streamed. */
+  private readonly calls: ToolCalls | null
+  private called = 0
 
   constructor(
     private readonly model: string,
+    /** Tools that the model may call. */
+    private readonly tools: ReadonlySet<string> | null,
     private readonly includeUsage: boolean,
-  ) {}
+  ) {
+    this.calls = tools === null ? null : new ToolCalls(tools)
+  }
 
   opening(index: number): object {
     return this.chunk([{ index, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }])
   }
 
   piece(index: number, piece: Piece): object {
-    return this.chunk([{ index, delta: { content: piece.text }, logprobs: logprobsOf([piece]), finish_reason: null }])
+    const delta = this.calls === null ? { content: piece.text } : this.delta(this.calls.push(piece.text))
+    return this.chunk([{ index, delta, logprobs: logprobsOf([piece]), finish_reason: null }])
   }
 
   closing(index: number, { reason }: Ended): object {
-    return this.chunk([{ index, delta: {}, logprobs: null, finish_reason: reason }])
+    const delta = this.calls === null ? {} : this.delta(this.calls.end())
+    return this.chunk([{ index, delta, logprobs: null, finish_reason: this.called > 0 && reason === 'stop' ? 'tool_calls' : reason }])
   }
 
   trailing(usage: TextUsage): object | null {
@@ -129,10 +146,28 @@ class ChatFormat implements TextFormat {
   }
 
   whole(texts: readonly FinishedText[], usage: TextUsage): object {
-    const choices = texts.map(({ text, pieces, ended: { reason } }, index) => ({
-      ...{ index, message: { role: 'assistant', content: text, refusal: null }, logprobs: logprobsOf(pieces), finish_reason: reason },
-    }))
+    const choices = texts.map(({ text, pieces, ended: { reason } }, index) => {
+      const { content, calls } = this.saidIn(text)
+      const message = { role: 'assistant', content, refusal: null, ...(calls.length > 0 && { tool_calls: calls }) }
+      return { index, message, logprobs: logprobsOf(pieces), finish_reason: calls.length > 0 && reason === 'stop' ? 'tool_calls' : reason }
+    })
     return { ...this.head('chat.completion'), choices, usage: usageOf(usage) }
+  }
+
+  private saidIn(text: string): { readonly content: string | null; readonly calls: readonly ToolCall[] } {
+    if (this.tools === null) return { content: text, calls: [] }
+    const found = new ToolCalls(this.tools)
+    const [first, last] = [found.push(text), found.end()]
+    const calls = [...first.calls, ...last.calls]
+    const content = first.text + last.text
+    return { content: calls.length > 0 && content.trim() === '' ? null : content, calls }
+  }
+
+  private delta({ text, calls }: Said): object {
+    return {
+      ...(text !== '' && { content: text }),
+      ...(calls.length > 0 && { tool_calls: calls.map((call) => ({ index: this.called++, ...call })) }),
+    }
   }
 
   private head(object: string): object {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { answerSpeech, withForm } from '../http/speech-run.js'
 import { answerTexts, answerVectors, type Done, type TextContext, withJson } from '../http/text-run.js'
 import type { Repository } from '../models/repository.js'
 import type { ServedModel } from '../models/served-model.js'
@@ -10,8 +11,9 @@ import { readCompletion, type ReadRequest } from './completions.js'
 import { readEmbeddings } from './embeddings.js'
 import { ApiError, errorBody, wrong } from './errors.js'
 import { Fields } from './fields.js'
+import { readTranscription } from './transcriptions.js'
 
-/** Answers what OpenAI's clients ask for: `/v1/models`, `/v1/completions`, `/v1/chat/completions`, `/v1/embeddings`. */
+/** Answers what OpenAI's clients ask for: `/v1/models`, `/v1/completions`, `/v1/chat/completions`, `/v1/embeddings`, `/v1/audio/transcriptions`. */
 export function openAiRoutes(app: FastifyInstance, repository: Repository, context: TextContext): void {
   app.get('/v1/models', () => ({ object: 'list', data: [...repository.served()].filter(isLatest(repository)).flatMap(described) }))
   app.get<{ Params: { model: string } }>('/v1/models/:model', ({ params: { model } }) => described(find(repository, model))[0])
@@ -28,10 +30,21 @@ export function openAiRoutes(app: FastifyInstance, repository: Repository, conte
     const { texts, whole } = readEmbeddings(fields, name)
     answerVectors(context, { model, host, texts }, { whole, error: errorBody }, request, response, done)
   })
-  for (const path of ['/v1/audio/transcriptions', '/v1/audio/translations', '/v1/audio/speech'])
-    app.post(path, () => {
-      throw new ApiError(404, 'this server has no models of speech; ask for the tensors of one: POST /v2/models/NAME/infer')
+  for (const [path, task] of [
+    ['/v1/audio/transcriptions', 'transcribe'],
+    ['/v1/audio/translations', 'translate'],
+  ] as const)
+    app.post(path, ({ raw }, reply) => {
+      reply.hijack()
+      withForm(context, raw, reply.raw, (form) => {
+        const read = readTranscription(form, task)
+        const { model, host } = modelCalled(repository, read.model, 'transcribe')
+        answerSpeech(context, { model, host, read }, raw, reply.raw)
+      })
     })
+  app.post('/v1/audio/speech', () => {
+    throw new ApiError(404, 'this server has no models that speak; ask for the tensors of one: POST /v2/models/NAME/infer')
+  })
 }
 
 function post(
@@ -83,11 +96,18 @@ function modelOf(
 ): { readonly name: string; readonly model: ServedModel; readonly host: TextHost } {
   const name = fields.text('model', 256)
   if (name === null) throw wrong('model', 'is missing')
+  return modelCalled(repository, name, task)
+}
+
+const DOES = { generate: 'generates text', embed: 'gives vectors', transcribe: 'transcribes speech' } as const
+const LACKS = { generate: 'generates no text', embed: 'gives no vectors', transcribe: 'transcribes no speech' } as const
+
+function modelCalled(
+  repository: Repository,
+  name: string,
+  task: TextHost['task'],
+): { readonly name: string; readonly model: ServedModel; readonly host: TextHost } {
   const model = find(repository, name)
-  if (model.text.task !== task)
-    throw wrong(
-      'model',
-      task === 'embed' ? `${quoted(name)} generates text, and gives no vectors` : `${quoted(name)} gives vectors, and generates no text`,
-    )
+  if (model.text.task !== task) throw wrong('model', `${quoted(name)} ${DOES[model.text.task]}, and ${LACKS[task]}`)
   return { name, model, host: model.text }
 }

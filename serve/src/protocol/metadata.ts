@@ -1,5 +1,6 @@
 import type { Duration } from '../models/statistics.js'
 import type { ServedModel } from '../models/served-model.js'
+import { filledIn } from '../models/learned.js'
 import type { TensorInfo } from '../models/signature.js'
 import { SERVE_VERSION } from '../version.js'
 
@@ -25,9 +26,9 @@ export interface TensorMetadata {
   readonly shape: readonly number[]
 }
 
-/** What a model takes and gives; a tensor that nothing is known of has no datatype. */
+/** What a model takes and gives, as far as its file, its config and the first request have said; a tensor that nothing is known of has no datatype. */
 export function modelMetadata(
-  { name, facts }: ServedModel,
+  { name, facts, learned }: ServedModel,
   versions: readonly string[],
 ): {
   name: string
@@ -36,11 +37,12 @@ export function modelMetadata(
   inputs: TensorMetadata[]
   outputs: TensorMetadata[]
 } {
-  return { name, versions, platform: 'pytorch_torchscript', inputs: tensors(facts.inputs), outputs: tensors(facts.outputs) }
+  const inputs = tensors(filledIn(facts.inputs, learned?.inputs))
+  return { name, versions, platform: 'pytorch_torchscript', inputs, outputs: tensors(filledIn(facts.outputs, learned?.outputs)) }
 }
 
-function tensors(all: readonly TensorInfo[] | null): TensorMetadata[] {
-  return all?.map(({ name, datatype, shape }) => ({ name, datatype: datatype ?? '', shape: shape ?? [-1] })) ?? []
+function tensors(all: readonly TensorInfo[]): TensorMetadata[] {
+  return all.map(({ name, datatype, shape }) => ({ name, datatype: datatype ?? '', shape: shape ?? [-1] }))
 }
 
 /** The numbers of one version of a model. */

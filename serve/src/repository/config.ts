@@ -33,8 +33,8 @@ export interface Stateful {
 
 /** How a language model is served, with its tokenizer beside it. */
 export interface TextConfig {
-  /** What becomes of text: more of it, or vectors. */
-  readonly task: 'generate' | 'embed'
+  /** What becomes of text: more of it, or vectors; or of speech: text. */
+  readonly task: 'generate' | 'embed' | 'transcribe'
   /** Sequences that are generated at a time; the others wait. */
   readonly slots: number
   /** How often the model is loaded. Sequences of one whose cache is in its buffers take turns in it, and each turn copies the cache. */
@@ -132,13 +132,15 @@ const READERS: { readonly [Key in keyof ModelConfig]: Reader<ModelConfig[Key]> }
 
 function text(value: unknown, where: string): TextConfig {
   const given = fields<TextConfig>(value, where, {
-    task: oneOf('generate', 'embed'),
+    task: oneOf('generate', 'embed', 'transcribe'),
     slots: atMost(MAX_SLOTS, count(1)),
     copies: atMost(MAX_SLOTS, count(1)),
     pooling: oneOf('mean', 'cls', 'last'),
     normalize: boolean,
   })
-  const { task = 'generate', slots = 8, copies = 1, pooling = 'mean', normalize = true } = given
+  const { task = 'generate', copies = 1, pooling = 'mean', normalize = true } = given
+  // a recording keeps all of the processor busy by itself
+  const { slots = task === 'transcribe' ? 1 : 8 } = given
   return { task, slots, copies: Math.min(copies, slots), pooling, normalize }
 }
 

@@ -7,15 +7,22 @@ export interface FoundVersion {
   readonly version: string
   /** Of the model's file, links followed. */
   readonly path: string
+  /** Of the encoder, where `path` is that of a decoder, links followed. */
+  readonly encoder: string | null
   /** What turns text into tokens; null where there is none, or none is needed. */
   readonly tokenizer: TokenizerPaths | null
 }
 
 /** Files of a tokenizer as transformers writes them, links followed; null: not there. */
 export interface TokenizerPaths {
-  readonly tokenizer: string
+  /** null: a model of speech whose letters are in `vocabulary`. */
+  readonly tokenizer: string | null
   readonly config: string | null
   readonly template: string | null
+  /** `generation_config.json` */
+  readonly generation: string | null
+  /** `vocab.json` */
+  readonly vocabulary: string | null
 }
 
 /** A model as it lies in the repository. */
@@ -64,7 +71,7 @@ export async function scanModel(root: string, name: string): Promise<FoundModel 
         name,
         config: DEFAULT_CONFIG,
         labels: null,
-        versions: [{ version: '1', path: await modelPath(root, root, file), tokenizer: null }],
+        versions: [{ version: '1', path: await modelPath(root, root, file), encoder: null, tokenizer: null }],
       }
     }
     return await scanFolder(root, await within(root, join(root, name)), name)
@@ -84,17 +91,26 @@ export async function scanFolder(root: string, folder: string, name: string): Pr
   for (const version of entries.filter(isVersion).sort(compareVersions)) {
     const versionFolder = await within(root, join(folder, version))
     if (!(await isFolder(versionFolder))) continue
-    const file = preferred((await readdir(versionFolder)).filter(isModelFile))
+    const files = (await readdir(versionFolder)).filter(isModelFile)
+    const pair = config.text === null ? null : pairOf(files)
+    const file = pair?.decoder ?? preferred(files)
     if (file === null) throw new ConfigError(`version ${version} has no model file; expected one, or model.ptl and its like among several`)
     all.push({
       version,
       path: await modelPath(root, versionFolder, file),
+      encoder: pair === null ? null : await modelPath(root, versionFolder, pair.encoder),
       tokenizer: await tokenizerOf(root, [versionFolder, folder], config),
     })
   }
-  const own = preferred(entries.filter(isModelFile))
+  const pair = config.text === null ? null : pairOf(entries.filter(isModelFile))
+  const own = pair?.decoder ?? preferred(entries.filter(isModelFile))
   if (all.length === 0 && own !== null)
-    all.push({ version: '1', path: await modelPath(root, folder, own), tokenizer: await tokenizerOf(root, [folder], config) })
+    all.push({
+      version: '1',
+      path: await modelPath(root, folder, own),
+      encoder: pair === null ? null : await modelPath(root, folder, pair.encoder),
+      tokenizer: await tokenizerOf(root, [folder], config),
+    })
   if (all.length === 0) throw new ConfigError('it has no model file; expected VERSION/model.ptl and its like')
   return { name, config, labels: await labelsOf(root, folder, config), versions: wantedVersions(all, config) }
 }
@@ -106,7 +122,12 @@ async function tokenizerOf(root: string, folders: readonly string[], { text }: M
     const entries = await readdir(folder)
     const path = async (name: string): Promise<string | null> => (entries.includes(name) ? within(root, join(folder, name)) : null)
     const tokenizer = await path('tokenizer.json')
-    if (tokenizer !== null) return { tokenizer, config: await path('tokenizer_config.json'), template: await path('chat_template.jinja') }
+    const vocabulary = text.task === 'transcribe' ? await path('vocab.json') : null
+    if (tokenizer !== null || vocabulary !== null)
+      return {
+        ...{ tokenizer, vocabulary, config: await path('tokenizer_config.json') },
+        ...{ template: await path('chat_template.jinja'), generation: await path('generation_config.json') },
+      }
   }
   throw new ConfigError(
     'text: the model has no tokenizer; expected tokenizer.json of transformers in its folder, or in that of the version',
@@ -125,6 +146,12 @@ function wantedVersions(all: readonly FoundVersion[], { versions }: ModelConfig)
   const missing = versions.filter((wanted) => !all.some(({ version }) => version === wanted))
   if (missing.length > 0) throw new ConfigError(`versions: there is no version ${missing.join(', ')}`)
   return all.filter(({ version }) => versions.includes(version))
+}
+
+/** An encoder and a decoder, each called so. */
+function pairOf(files: readonly string[]): { readonly encoder: string; readonly decoder: string } | null {
+  const [encoder, decoder] = ['encoder', 'decoder'].map((part) => preferred(files.filter((file) => withoutExtension(file) === part)))
+  return typeof encoder === 'string' && typeof decoder === 'string' ? { encoder, decoder } : null
 }
 
 /** Of several files the compiled one, then what is called `model`; null where it cannot be told. */

@@ -1,7 +1,10 @@
-import { realpath } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { isModelName } from './names.js'
 import { type FaultyModel, type FoundModel, scanFolder, scanModel, scanRepository } from './scan.js'
+
+/** What is to be the repository is no folder. */
+export class FolderError extends Error {}
 
 /** A folder of models, or the folder of one. */
 export class Source {
@@ -12,7 +15,7 @@ export class Source {
 
   /** `modelName`: the folder holds one model of this name. Rejects where there is no such folder. */
   static async open(folder: string, modelName: string | null): Promise<Source> {
-    return new Source(await realpath(folder), modelName)
+    return new Source(await folderAt(folder), modelName)
   }
 
   async all(): Promise<Map<string, FoundModel | FaultyModel>> {
@@ -32,4 +35,16 @@ export class Source {
       return { name, fault: `${(error as Error).message} (${basename(this.root)})` }
     }
   }
+}
+
+async function folderAt(path: string): Promise<string> {
+  let root: string
+  try {
+    root = await realpath(path)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new FolderError(code === 'ENOENT' ? `there is no folder '${path}'` : message, { cause: error })
+  }
+  if (!(await stat(root)).isDirectory()) throw new FolderError(`'${path}' is no folder; name the one that the model is in`)
+  return root
 }

@@ -1,3 +1,4 @@
+import type { SpeechSegment, Transcription } from 'ptlite'
 import type { Failure } from '../workers/messages.js'
 import type { TextConfig } from '../repository/config.js'
 import type { TokenizerPaths } from '../repository/scan.js'
@@ -5,6 +6,8 @@ import type { TokenizerPaths } from '../repository/scan.js'
 /** A language model for a thread of its own. */
 export interface TextStart {
   readonly path: string
+  /** Of the encoder, where `path` is that of a decoder. */
+  readonly encoder: string | null
   readonly tokenizer: TokenizerPaths
   readonly config: TextConfig
   readonly compile: 'auto' | 'off' | 'eager'
@@ -63,12 +66,25 @@ export interface EmbedRequest {
   readonly texts: readonly (string | readonly number[])[]
 }
 
+export interface TranscribeRequest {
+  readonly kind: 'transcribe'
+  readonly id: number
+  /** The bytes of a WAV file. */
+  readonly sound: Uint8Array
+  readonly language: string | null
+  readonly task: 'transcribe' | 'translate'
+  readonly prompt: string | null
+  readonly temperature: number | null
+  /** Times of words are wanted. */
+  readonly hasWords: boolean
+}
+
 export interface CancelRequest {
   readonly kind: 'cancel'
   readonly id: number
 }
 
-export type TextRequest = GenerateRequest | EmbedRequest | CancelRequest
+export type TextRequest = GenerateRequest | EmbedRequest | TranscribeRequest | CancelRequest
 
 /** A token as text, and the logarithm of its probability. */
 export interface ProbableToken {
@@ -98,6 +114,12 @@ export interface Vectors {
   readonly tokens: number
 }
 
+/** What was said, and how many tokens it has. */
+export interface Transcribed {
+  readonly transcription: Transcription
+  readonly tokens: number
+}
+
 export type TextReply =
   | { readonly kind: 'loaded'; readonly failure: Failure | null; readonly hasTemplate: boolean }
   | { readonly kind: 'warning'; readonly text: string }
@@ -107,4 +129,6 @@ export type TextReply =
   | { readonly kind: 'piece'; readonly id: number; readonly piece: Piece }
   | ({ readonly kind: 'ended'; readonly id: number } & Ended)
   | ({ readonly kind: 'embedded'; readonly id: number } & Vectors)
+  | { readonly kind: 'segment'; readonly id: number; readonly segment: SpeechSegment }
+  | ({ readonly kind: 'transcribed'; readonly id: number } & Transcribed)
   | { readonly kind: 'failed'; readonly id: number; readonly failure: Failure }

@@ -2,7 +2,19 @@ import { Worker } from 'node:worker_threads'
 import type { ModelMetrics } from '../metrics.js'
 import { RequestError } from '../protocol/error.js'
 import { errorOf } from '../workers/errors.js'
-import type { EmbedRequest, Ended, GenerateRequest, Piece, TextReply, TextRequest, TextStart, Vectors } from './messages.js'
+import type { SpeechSegment } from 'ptlite'
+import type {
+  EmbedRequest,
+  Ended,
+  GenerateRequest,
+  Piece,
+  TextReply,
+  TextRequest,
+  TextStart,
+  Transcribed,
+  TranscribeRequest,
+  Vectors,
+} from './messages.js'
 
 /** Takes what becomes of a generation. Exactly one of `ended` and `failed` is called, once, and nothing after it. */
 export interface GenerationSink {
@@ -14,6 +26,12 @@ export interface GenerationSink {
 
 export interface EmbeddingSink {
   embedded(vectors: Vectors): void
+  failed(error: Error): void
+}
+
+export interface TranscriptionSink {
+  segment(segment: SpeechSegment): void
+  transcribed(transcribed: Transcribed): void
   failed(error: Error): void
 }
 
@@ -37,7 +55,7 @@ interface Job {
   readonly id: number
   readonly request: Exclude<TextRequest, { kind: 'cancel' }>
   /** null: nobody waits for it any more. */
-  sink: (Partial<GenerationSink & EmbeddingSink> & Pick<GenerationSink, 'failed'>) | null
+  sink: (Partial<GenerationSink & EmbeddingSink & TranscriptionSink> & Pick<GenerationSink, 'failed'>) | null
   readonly since: number
   began: number
   firstPiece: number
@@ -136,6 +154,10 @@ export class TextHost {
     return this.submit({ ...request, kind: 'embed', id: this.nextId++ }, sink)
   }
 
+  transcribe(request: Omit<TranscribeRequest, 'kind' | 'id'>, sink: TranscriptionSink): RunningText {
+    return this.submit({ ...request, kind: 'transcribe', id: this.nextId++ }, sink)
+  }
+
   async close(): Promise<void> {
     this.isClosed = true
     this.failAll(new RequestError(503, 'the model is being unloaded', 1))
@@ -209,6 +231,9 @@ export class TextHost {
       case 'piece':
         sink?.piece?.(reply.piece)
         return
+      case 'segment':
+        sink?.segment?.(reply.segment)
+        return
       default:
         this.running.delete(job.id)
         this.settle(job, reply)
@@ -217,7 +242,7 @@ export class TextHost {
     }
   }
 
-  private settle(job: Job, reply: Extract<TextReply, { kind: 'ended' | 'embedded' | 'failed' }>): void {
+  private settle(job: Job, reply: Extract<TextReply, { kind: 'ended' | 'embedded' | 'transcribed' | 'failed' }>): void {
     if (reply.kind === 'failed') return this.fail(job, errorOf(reply.failure))
     const now = performance.now()
     const { sink } = job
@@ -226,12 +251,13 @@ export class TextHost {
       const seconds = (now - job.firstPiece) / 1000
       this.metrics.completionTokens.inc(reply.completionTokens)
       if (reply.completionTokens > 1) this.metrics.tokensPerSecond.observe((reply.completionTokens - 1) / seconds)
-    } else this.metrics.promptTokens.inc(reply.tokens)
+    } else (reply.kind === 'embedded' ? this.metrics.promptTokens : this.metrics.completionTokens).inc(reply.tokens)
     if (sink === null) return
     this.metrics.request.observe((now - job.since) / 1000)
     this.metrics.run.observe((now - job.began) / 1000)
     if (reply.kind === 'ended') sink.ended?.(reply)
-    else sink.embedded?.(reply)
+    else if (reply.kind === 'embedded') sink.embedded?.(reply)
+    else sink.transcribed?.(reply)
     this.events.onEnd()
   }
 

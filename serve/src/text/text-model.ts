@@ -3,6 +3,8 @@ import {
   type ChatMessage,
   type ChatTokenizer,
   embed,
+  type EncoderDecoder,
+  generate,
   type GenerationOptions,
   type LanguageModel,
   loadModule,
@@ -14,6 +16,7 @@ import {
 } from 'ptlite'
 import type { EmbedRequest, Ended, GenerateRequest, Piece, ProbableToken, Sampling, Source, TextStart, Vectors } from './messages.js'
 import type { TokenizerPaths } from '../repository/scan.js'
+import { fileOf } from './files.js'
 import { JsonMask } from './json/json-mask.js'
 import { Vocabulary } from './json/vocabulary.js'
 import { Slots } from './slots.js'
@@ -37,7 +40,8 @@ export interface TextSink {
 
 /** A language model and its tokenizer, in the thread that runs them. */
 export class TextModel {
-  private readonly slots: Slots
+  /** null: an encoder reads each prompt anew. */
+  private readonly slots: Slots | null
   /** Of texts that are to be JSON. */
   private vocabulary: Vocabulary | null = null
 
@@ -45,12 +49,13 @@ export class TextModel {
     private readonly config: TextStart['config'],
     private readonly modules: readonly Module[],
     private readonly models: readonly LanguageModel[],
+    private readonly pair: (EncoderDecoder & { readonly opening: readonly number[] }) | null,
     private readonly tokenizer: ChatTokenizer,
     private readonly files: TokenizerFiles,
     /** Tokens that there is room for. */
     private readonly capacity: number,
   ) {
-    this.slots = new Slots(models, config.slots)
+    this.slots = pair === null ? new Slots(models, config.slots) : null
   }
 
   /** Throws what is wrong with the files. */
@@ -67,8 +72,12 @@ export class TextModel {
         onStep()
       }
       const models = modules.map((module) => turns.modelOf(module, limits))
-      const capacity = await warmUp(models, config)
-      return new TextModel(config, modules, models, tokenizer, files, capacity)
+      if (start.encoder === null) return new TextModel(config, modules, models, null, tokenizer, files, await warmUp(models, config))
+      modules.push(await loadModule(start.encoder, { compile, map, eval: isOut, onWarning: warn, limits }))
+      const pair = { encoder: turns.modelOf(modules.at(-1)!, limits), decoder: models[0]!, opening: await openingOf(start.tokenizer) }
+      if (config.task === 'embed') throw new PtliteError('INVALID_ARGUMENT', 'an encoder with a decoder gives no vectors')
+      await generate(pair, { input_ids: Array<number>(WARM_UP_TOKENS).fill(0), decoder_input_ids: pair.opening }, { maxTokens: 1 }).next()
+      return new TextModel(config, modules, models, pair, tokenizer, files, Infinity)
     } catch (error) {
       for (const module of modules) module.dispose()
       throw error
@@ -91,7 +100,7 @@ export class TextModel {
         `the model has room for ${this.capacity} tokens, and the prompt has ${prompt.length}; shorten it`,
       )
     const maxTokens = Math.min(sampling.maxTokens ?? MOST_TOKENS, room + 1)
-    const { session, giveBack } = await this.slots.take(prompt)
+    const slot = await this.slots?.take(prompt)
     try {
       const json =
         sampling.json === null ? null : new JsonMask((this.vocabulary ??= this.readVocabulary()), sampling.json.schema, tokenizer.endTokens)
@@ -102,7 +111,11 @@ export class TextModel {
         signal,
         stop: [...tokenizer.endTokens, ...(json === null ? sampling.stop : [])],
       }
-      const generation = session.generate(prompt, options)
+      const { pair } = this
+      const generation =
+        slot === undefined
+          ? generate(pair!, { input_ids: prompt, decoder_input_ids: pair!.opening }, options)
+          : slot.session.generate(prompt, options)
       let hasBegun = false
       let isWhole = false
       const begin = (): void => {
@@ -125,7 +138,7 @@ export class TextModel {
       const reason = isWhole || usage.finishReason === 'stop' ? 'stop' : 'length'
       return { reason, isString: typeof usage.stop === 'string', completionTokens: usage.completionTokens }
     } finally {
-      giveBack()
+      slot?.giveBack()
     }
   }
 
@@ -228,16 +241,16 @@ async function warmUp(models: readonly LanguageModel[], { task }: TextStart['con
 }
 
 async function filesOf({ tokenizer, config, template }: TokenizerPaths): Promise<TokenizerFiles> {
-  const json = async (path: string): Promise<object> => {
-    try {
-      return JSON.parse(await readFile(path, 'utf8')) as object
-    } catch (error) {
-      throw new PtliteError('INVALID_FILE', `the tokenizer cannot be read: ${(error as Error).message}`)
-    }
-  }
   return {
-    tokenizer: await json(tokenizer),
-    config: config === null ? undefined : await json(config),
+    tokenizer: await fileOf(tokenizer!),
+    config: config === null ? undefined : await fileOf(config),
     template: template === null ? undefined : await readFile(template, 'utf8'),
   }
+}
+
+/** What a decoder begins with: transformers' files say it, and T5 begins with 0. */
+async function openingOf({ generation }: TokenizerPaths): Promise<readonly number[]> {
+  const fields = generation === null ? {} : ((await fileOf(generation)) as { readonly decoder_start_token_id?: unknown })
+  const token = fields.decoder_start_token_id
+  return [Number.isSafeInteger(token) && (token as number) >= 0 ? (token as number) : 0]
 }

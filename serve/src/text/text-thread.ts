@@ -2,7 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { failureOf } from '../workers/hosted-model.js'
 import { giveWay } from '../workers/priority.js'
-import type { EmbedRequest, GenerateRequest, TextReply, TextRequest, TextStart } from './messages.js'
+import type { EmbedRequest, GenerateRequest, TextReply, TextRequest, TextStart, TranscribeRequest } from './messages.js'
+import { SpeechModel } from './speech-model.js'
 import { TextModel } from './text-model.js'
 
 const start = workerData as TextStart
@@ -15,10 +16,11 @@ function reply(message: TextReply, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer)
 }
 
-async function load(): Promise<TextModel | null> {
+async function load(): Promise<TextModel | SpeechModel | null> {
   try {
     const warn = (text: string): void => reply({ kind: 'warning', text })
-    const model = await TextModel.load(start, warn, () => reply({ kind: 'step' }))
+    const onStep = (): void => reply({ kind: 'step' })
+    const model = await (start.config.task === 'transcribe' ? SpeechModel : TextModel).load(start, warn, onStep)
     reply({ kind: 'loaded', failure: null, hasTemplate: model.hasTemplate })
     return model
   } catch (error) {
@@ -41,6 +43,20 @@ async function embed(model: TextModel, request: EmbedRequest, signal: AbortSigna
   reply({ kind: 'embedded', id: request.id, ...vectors }, [vectors.data.buffer as ArrayBuffer])
 }
 
+async function transcribe(model: SpeechModel, request: TranscribeRequest, signal: AbortSignal): Promise<void> {
+  const { id } = request
+  reply({ kind: 'began', id, promptTokens: 0, cachedTokens: 0 })
+  const transcribed = await model.transcribe(request, signal, (segment) => reply({ kind: 'segment', id, segment }))
+  reply({ kind: 'transcribed', id, ...transcribed })
+}
+
+/** A host asks of a model what its task is alone. */
+function work(request: Exclude<TextRequest, { kind: 'cancel' }>, signal: AbortSignal): Promise<void> {
+  if (request.kind === 'transcribe') return transcribe(model as SpeechModel, request, signal)
+  const text = model as TextModel
+  return request.kind === 'generate' ? generate(text, request, signal) : embed(text, request, signal)
+}
+
 const model = await load()
 
 port.on('message', (request: TextRequest) => {
@@ -51,8 +67,7 @@ port.on('message', (request: TextRequest) => {
   }
   const controller = new AbortController()
   running.set(id, controller)
-  const work = kind === 'generate' ? generate(model!, request, controller.signal) : embed(model!, request, controller.signal)
-  work
+  work(request, controller.signal)
     .catch((error: unknown) => reply({ kind: 'failed', id, failure: failureOf(error) }))
     .finally(() => running.delete(id))
     .catch(() => undefined)

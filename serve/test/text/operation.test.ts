@@ -114,7 +114,7 @@ t.test('a model that is none, or has no tokenizer, says so', async (t) => {
   const index = (await server.post('/v2/repository/index')).body as { name: string; reason: string }[]
   const reasons = Object.fromEntries(index.map(({ name, reason }) => [name, reason]))
   t.match(reasons['bare'], /no tokenizer; expected tokenizer.json/)
-  t.match(reasons['wrong'], /text.task: expected "generate" or "embed", found 'sing'/)
+  t.match(reasons['wrong'], /text.task: expected "generate" or "embed" or "transcribe", found 'sing'/)
   t.match(reasons['llama'], /\S/)
   t.match(reasons['vectors'], /\S/)
 })

@@ -122,6 +122,10 @@ const GENERATION: Readonly<Record<string, readonly string[]>> = {
   ...{ frequencyPenalty: ['-1', '1.5', '2**53'], presencePenalty: ['-1', '1.5', '2**53'] },
   ...{ stop: ['[]', ...SIZES], specialTokens: ['true'], logprobs: ['true'] },
 }
+/** Methods of tensors. */
+const WITHOUT_ARGUMENTS = [
+  ...['neg', 'abs', 'exp', 'log', 'sqrt', 'sin', 'cos', 'tanh', 'sigmoid', 'relu', 'floor', 'ceil', 'isNan', 'logicalNot'],
+]
 /** Operators that were registered: each needs a name of its own. */
 let registered = 0
 const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
@@ -217,23 +221,38 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
   loadModule: [
     { call: loose(loadModule) },
     { call: (x) => loose(loadModule)(model, x), works: OPTIONS },
-    ...['compile', 'winograd', 'map', 'onWarning', 'limits', 'maxIterations', 'signal', 'weights', 'group', 'keep', 'activations'].map(
-      (name) => ({
-        call: (x: unknown) => loose(loadModule)(model, { [name]: x }),
-        works: [
-          ...NOTHING,
-          ...(name === 'winograd' || name === 'map'
-            ? ['true']
-            : name === 'onWarning' || name === 'keep'
-              ? ['function']
+    ...[
+      'compile',
+      'winograd',
+      'map',
+      'onWarning',
+      'onProgress',
+      'cache',
+      'integrity',
+      'limits',
+      'maxIterations',
+      'signal',
+      'weights',
+      'group',
+      'keep',
+      'activations',
+    ].map((name) => ({
+      call: (x: unknown) => loose(loadModule)(model, { [name]: x }),
+      works: [
+        ...NOTHING,
+        ...(name === 'winograd' || name === 'map'
+          ? ['true']
+          : name === 'onWarning' || name === 'onProgress' || name === 'keep'
+            ? ['function']
+            : name === 'cache'
+              ? ["'x'"]
               : name === 'maxIterations'
                 ? ['Infinity']
                 : name === 'limits'
                   ? OPTIONS.filter((value) => !NOTHING.includes(value))
                   : []),
-        ],
-      }),
-    ),
+      ],
+    })),
   ],
   generate: [
     { call: (x) => loose(ptlite.generate)(x, [1]) },
@@ -275,10 +294,95 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     { call: (x) => loose(ptlite.openSession)(languageModel, x), works: [...OPTIONS, '[]'] },
   ],
   readWav: [{ call: loose(ptlite.readWav) }],
+  writeWav: [
+    { call: (x) => loose(ptlite.writeWav)(x, 8000) },
+    { call: (x) => loose(ptlite.writeWav)(row(), x) },
+    { call: (x) => loose(ptlite.writeWav)(row(), 8000, x), works: OPTIONS },
+    { call: (x) => loose(ptlite.writeWav)(row(), 8000, { format: x }), works: NOTHING },
+  ],
+  transcribe: [
+    { call: (x) => loose(ptlite.transcribe)(x, row()) },
+    { call: (x) => loose(ptlite.transcribe)(languageModel, x) },
+    { call: (x) => loose(ptlite.transcribe)(languageModel, row(), x) },
+    ...[
+      'tokenizer',
+      'config',
+      'vocabulary',
+      'language',
+      'task',
+      'timestamps',
+      'prompt',
+      'context',
+      'temperature',
+      'compressionRatioThreshold',
+    ]
+      .concat(
+        'logprobThreshold',
+        'noSpeechThreshold',
+        'seed',
+        'onSegment',
+        'sampleRate',
+        'mel',
+        'normalize',
+        'beams',
+        'wordModel',
+        'signal',
+      )
+      .map((name) => ({ call: (x: unknown) => loose(ptlite.transcribe)(languageModel, row(), { [name]: x }) })),
+  ],
+  ctcDecode: [
+    { call: (x) => loose(ptlite.ctcDecode)(x), works: ['float64 tensor'] },
+    { call: (x) => loose(ptlite.ctcDecode)(row(), x), works: OPTIONS },
+    ...['vocabulary', 'blank', 'beams', 'wordModel', 'wordWeight', 'wordBonus'].map((name) => ({
+      call: (x: unknown) => loose(ptlite.ctcDecode)(row(), { [name]: x }),
+      works: [
+        ...NOTHING,
+        ...(name === 'vocabulary' ? [...OPTIONS, '[]', 'unknown options'] : name === 'beams' ? ['Infinity'] : []),
+        ...(name.startsWith('word') && name !== 'wordModel' ? ['-1', '1.5', '2**53'] : []),
+      ],
+    })),
+  ],
+  readArpa: [{ call: loose(ptlite.readArpa) }],
   cat: [
     { call: loose(ptlite.cat) },
     { call: (x) => loose(ptlite.cat)([x]), works: ['float64 tensor', 'quantized tensor'] },
     { call: (x) => loose(ptlite.cat)([row(), row()], x), works: [...NOTHING, '-1'] },
+  ],
+  ...Object.fromEntries(
+    ['zeros', 'ones', 'rand', 'randn'].map((name) => [
+      name,
+      [
+        { call: (x: unknown) => loose(ptlite[name as 'zeros'])(x), works: [...SIZES, '[]'] },
+        { call: (x: unknown) => loose(ptlite[name as 'zeros'])([1], x), works: [...NOTHING, 'null'] },
+      ],
+    ]),
+  ),
+  full: [
+    { call: (x) => loose(ptlite.full)(x, 1), works: [...SIZES, '[]'] },
+    { call: (x) => loose(ptlite.full)([1], x), works: [...NUMBERS, 'true'] },
+    { call: (x) => loose(ptlite.full)([1], 1, x), works: [...NOTHING, 'null'] },
+  ],
+  eye: [
+    { call: loose(ptlite.eye) },
+    { call: (x) => loose(ptlite.eye)(2, x), works: [...NOTHING, 'null'] },
+    { call: (x) => loose(ptlite.eye)(2, 2, x), works: [...NOTHING, 'null'] },
+  ],
+  arange: [
+    { call: loose(ptlite.arange), works: ['1.5', 'true'] },
+    { call: (x) => loose(ptlite.arange)(0, x), works: ['1.5', ...NOTHING, 'null', 'true'] },
+    { call: (x) => loose(ptlite.arange)(0, 1, x), works: ['1.5', '2**53', 'Infinity', 'true', ...NOTHING] },
+    { call: (x) => loose(ptlite.arange)(0, 1, 1, x), works: [...NOTHING, 'null'] },
+  ],
+  linspace: [
+    { call: (x) => loose(ptlite.linspace)(x, 1, 2), works: [...NUMBERS, 'true'] },
+    { call: (x) => loose(ptlite.linspace)(0, x, 2), works: [...NUMBERS, 'true'] },
+    { call: (x) => loose(ptlite.linspace)(0, 1, x) },
+    { call: (x) => loose(ptlite.linspace)(0, 1, 2, x), works: [...NOTHING, 'null'] },
+  ],
+  where: [
+    { call: (x) => loose(ptlite.where)(x, 1, 0) },
+    { call: (x) => loose(ptlite.where)(row().gt(0), x, 0), works: [...NUMBERS, 'true', 'float64 tensor'] },
+    { call: (x) => loose(ptlite.where)(row().gt(0), 0, x), works: [...NUMBERS, 'true', 'float64 tensor'] },
   ],
   stack: [
     { call: loose(ptlite.stack) },
@@ -386,6 +490,8 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
       'strides',
       'offset',
       'storage',
+      'uses',
+      'pinned',
       'type',
       'quant',
     ].map((name) => [
@@ -431,6 +537,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     { call: (x) => Tensor.fromJSON({ dtype: 'quint8', shape: [1], data: [1], quant: x }) },
   ],
   ...tensorOperations(),
+  'Tensor.at': [{ call: (x) => row().at(x as number), works: ['-1'] }],
   'Tensor.address': [{ call: () => disposedTensor().address }, { call: () => disposedTensor().detach() }],
 }
 
@@ -441,7 +548,7 @@ function tensorOperations(): Record<string, readonly Row[]> {
   const bound: readonly string[] = [...optional, 'null', '2**53']
   const dims: readonly string[] = [...optional, 'null', '[]']
   const keepdim: readonly string[] = [...NOTHING, 'true']
-  const operand: readonly string[] = [...NUMBERS, 'float64 tensor']
+  const operand: readonly string[] = [...NUMBERS, 'true', 'float64 tensor']
   const OPERATIONS: Readonly<Record<string, readonly (readonly [right: unknown, works: readonly string[]])[]>> = {
     reshape: [[[4], []]],
     flatten: [
@@ -453,10 +560,10 @@ function tensorOperations(): Record<string, readonly Row[]> {
       [0, dim],
       [1, dim],
     ],
-    squeeze: [[0, optional]],
+    squeeze: [[0, [...optional, '[]']]],
     unsqueeze: [[0, dim]],
     slice: [
-      [0, dim],
+      [0, optional],
       [0, bound],
       [1, bound],
       [1, [...NOTHING, '2**53']],
@@ -470,14 +577,88 @@ function tensorOperations(): Record<string, readonly Row[]> {
       [tensor([0n]), []],
     ],
     to: [['float64', []]],
-    clone: [[undefined, EVERYTHING]],
+    ...Object.fromEntries(WITHOUT_ARGUMENTS.map((name) => [name, [[undefined, NOTHING]]])),
+    clone: [[undefined, [...NOTHING, 'null']]],
     ...Object.fromEntries(['add', 'sub', 'mul', 'div'].map((name) => [name, [[1, operand]]])),
+    ...Object.fromEntries(['eq', 'ne', 'gt', 'ge', 'lt', 'le'].map((name) => [name, [[1, [...operand, 'quantized tensor']]]])),
+    pow: [[1, operand]],
+    ...Object.fromEntries(['logicalAnd', 'logicalOr'].map((name) => [name, [[row(), ['float64 tensor']]]])),
     matmul: [[tensor([1, 2, 3, 4]), []]],
+    expand: [[[1, 4], []]],
+    gather: [
+      [0, dim],
+      [tensor([[0n]]), []],
+    ],
+    flip: [[[0], ['[]']]],
+    chunk: [
+      [2, ['2**53']],
+      [0, optional],
+    ],
+    split: [
+      [1, ['2**53']],
+      [0, optional],
+    ],
+    round: [[1, [...optional, '2**53']]],
+    clamp: [
+      [0, [...NOTHING, 'null', 'true', ...NUMBERS]],
+      [1, [...NOTHING, 'null', 'true', ...NUMBERS]],
+    ],
+    where: [
+      [row().gt(0), []],
+      [1, operand],
+    ],
+    prod: [
+      [0, dim],
+      [true, keepdim],
+    ],
+    ...Object.fromEntries(
+      ['std', 'var'].map((name) => [
+        name,
+        [
+          [0, dims],
+          [1, [...NOTHING, 'null', 'true', ...NUMBERS]],
+          [true, keepdim],
+        ],
+      ]),
+    ),
+    norm: [
+      [2, [...NOTHING, 'true', ...NUMBERS]],
+      [0, dims],
+      [true, keepdim],
+    ],
+    ...Object.fromEntries(
+      ['max', 'min'].map((name) => [
+        name,
+        [
+          [0, dim],
+          [true, keepdim],
+        ],
+      ]),
+    ),
+    ...Object.fromEntries(
+      ['any', 'all'].map((name) => [
+        name,
+        [
+          [0, dims],
+          [true, keepdim],
+        ],
+      ]),
+    ),
+    cumsum: [[0, dim]],
+    logSoftmax: [[0, optional]],
+    sort: [
+      [0, optional],
+      [true, keepdim],
+    ],
+    argmin: [
+      [0, [...optional, 'null']],
+      [true, keepdim],
+    ],
     ...Object.fromEntries(
       ['sum', 'mean', 'amax', 'amin'].map((name) => [
         name,
         [
-          [0, dims],
+          [0, name.startsWith('a') ? dims.filter((value) => value !== 'null') : dims],
           [true, keepdim],
         ],
       ]),
@@ -487,10 +668,10 @@ function tensorOperations(): Record<string, readonly Row[]> {
       [true, keepdim],
     ],
     softmax: [[0, optional]],
-    sigmoid: [[undefined, EVERYTHING]],
     topk: [
       [1, []],
       [0, optional],
+      [true, keepdim],
     ],
   }
   return Object.fromEntries(
@@ -663,7 +844,7 @@ t.test('unknown options are refused with the nearest name', async (t) => {
   t.equal(await messageOf({ onwarning: () => undefined }), "loadModule() takes no option 'onwarning'; did you mean 'onWarning'?")
   t.equal(
     await messageOf({ thread: 2 }),
-    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, strict, data, limits, signal, onWarning, maxIterations, weights, group, keep, activations",
+    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, strict, data, limits, onProgress, cache, integrity, signal, onWarning, maxIterations, weights, group, keep, activations",
   )
   t.equal(await messageOf({ compile: 'yes' }), "loadModule(): expected compile to be 'auto' or 'off' or 'eager', found \"yes\"")
   const call = (options: object): unknown => modules.scripted.call('forward', [row()], options)

@@ -90,13 +90,19 @@ function actingModules(root: string): (id: string) => boolean {
 /** Finds and reads sources, or the files in their place, and makes JavaScript of them. */
 function sources(root: string, { replaced, language }: Target, files: GeneratedFiles): Plugin {
   const { resolve } = createRequire(join(root, 'package.json'))
+  const fileOfPackage = (file: string): string => {
+    const folders = resolve.paths(file) ?? []
+    const found = folders.map((folder) => join(folder, file)).find((path) => existsSync(path))
+    if (found === undefined) throw new PtliteError('INVALID_FILE', `the runtime cannot be bundled: there is no node_modules/${file}`)
+    return found
+  }
   return {
     name: 'selected sources',
     resolveId(specifier, importer) {
       if (importer === undefined) return specifier
       if (specifier.startsWith('node:')) return { id: specifier, external: true, moduleSideEffects: false }
       const file = PACKAGES[specifier]
-      if (file !== undefined) return join(dirname(resolve(`${specifier}/package.json`)), file)
+      if (file !== undefined) return fileOfPackage(file)
       const path = resolvePath(dirname(importer), specifier)
       const source = path.replace(/\.js$/, '.ts')
       const found = existsSync(source) ? source : path

@@ -11,7 +11,7 @@ import { loadersOf, type Selection } from '../selection/selection.js'
 type Features = Readonly<Record<keyof typeof features, boolean>>
 
 /** What reads rounded weights. */
-const ROUNDING = ['packed_linear', 'packed_linear_post', 'weight_rows'] as const
+const ROUNDING = ['packed_linear', 'packed_linear_post', 'packed_conv', 'packed_conv_post', 'weight_rows'] as const
 
 /** What a selection needs of the library. */
 export function featuresOf(selection: Selection, declared: readonly Operator[]): Features {

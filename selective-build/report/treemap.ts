@@ -1,4 +1,5 @@
 import type { Report, Size } from './report.js'
+import { escape, lineHeight, linesOf, SCHEME, textLines } from './svg-text.js'
 
 interface Tile {
   readonly label: string
@@ -14,7 +15,9 @@ interface Box {
 
 const WIDTH = 1200
 const HEIGHT = 700
+/** Above the boxes, for a title of one line. */
 const HEAD = 40
+const TITLE = 16
 
 /** A picture of what the selected build is made of: areas are bytes, kernels on the left, JavaScript files on the right. */
 export function treemap(report: Report): string {
@@ -25,14 +28,18 @@ export function treemap(report: Report): string {
   const files = tiles(Object.entries(report.files), '#7a9a4a')
   const native = sum(kernels)
   const split = native + sum(files) === 0 ? WIDTH / 2 : (WIDTH * native) / (native + sum(files))
-  const boxes = [
-    ...layOut(kernels, { x: 0, y: HEAD, width: split, height: HEIGHT - HEAD }),
-    ...layOut(files, { x: split, y: HEAD, width: WIDTH - split, height: HEIGHT - HEAD }),
-  ]
   const title = `kernels ${kB(native)}, JavaScript ${kB(sum(files))}; levels ${report.levels.join(', ')}; dtypes ${report.dtypes}`
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="11">
-<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>
-<text x="8" y="25" font-size="16">${escape(title)}</text>
+  const lines = linesOf(title, WIDTH - 16, TITLE)
+  const head = HEAD + (lines.length - 1) * lineHeight(TITLE)
+  const boxes = [
+    ...layOut(kernels, { x: 0, y: head, width: split, height: HEIGHT - HEAD }),
+    ...layOut(files, { x: split, y: head, width: WIDTH - split, height: HEIGHT - HEAD }),
+  ]
+  const height = HEIGHT - HEAD + head
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="11">
+${SCHEME}
+<rect class="paper" width="${WIDTH}" height="${height}"/>
+${textLines(lines, 8, 25, TITLE)}
 ${boxes.map(draw).join('')}</svg>
 `
 }
@@ -66,11 +73,7 @@ function draw([tile, { x, y, width, height }]: [Tile, Box]): string {
   const label = `${tile.label.split('/').pop()!} ${kB(tile.bytes)}`
   const fits = width > 6.2 * label.length && height > 16
   const at = `x="${x.toFixed(1)}" y="${y.toFixed(1)}"`
-  return `<g><title>${escape(`${tile.label}: ${tile.bytes} bytes`)}</title><rect ${at} width="${width.toFixed(1)}" height="${height.toFixed(1)}" fill="${tile.fill}" stroke="#fff"/>${
+  return `<g><title>${escape(`${tile.label}: ${tile.bytes} bytes`)}</title><rect ${at} width="${width.toFixed(1)}" height="${height.toFixed(1)}" class="edge" fill="${tile.fill}"/>${
     fits ? `<text x="${(x + 4).toFixed(1)}" y="${(y + 14).toFixed(1)}" fill="#fff">${escape(label)}</text>` : ''
   }</g>\n`
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -138,7 +138,9 @@ function readDebugInfo(
     if (!isFields(run) || typeof run['model'] !== 'string' || typeof run['method'] !== 'string')
       return fail(`debug_info: cannot read '${text}'`)
     const files = Array.isArray(run['files']) ? run['files'].map((file) => join(folder, String(file))) : null
-    return [{ model: join(folder, run['model']), method: run['method'], files, ...(run['eval'] === true ? { eval: true as const } : {}) }]
+    const shapes = Array.isArray(run['shapes']) ? { shapes: run['shapes'].map(String) } : {}
+    const mode = run['eval'] === true ? { eval: true as const } : {}
+    return [{ model: join(folder, run['model']), method: run['method'], files, ...shapes, ...mode }]
   })
   return { models, runs, warnings: texts.flatMap((text) => (text.startsWith('warning ') ? [text.slice(8)] : [])) }
 }

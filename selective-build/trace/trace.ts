@@ -32,8 +32,10 @@ export interface TracedRun {
   /** Path of the model. */
   readonly model: string
   readonly method: string
-  /** Paths of the arguments; null for the inputs that are bundled with the model. */
+  /** Paths of the arguments; null for the inputs that are bundled with the model, or of the sizes that it declares. */
   readonly files: readonly string[] | null
+  /** Sizes of the arguments, which are made up: `1,3,224,224`, `int64:1,16`. */
+  readonly shapes?: readonly string[]
   /** It is loaded out of training mode. */
   readonly eval?: true
 }

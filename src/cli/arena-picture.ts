@@ -1,4 +1,5 @@
 import type { ArenaBuffer, ArenaUse } from '../index.js'
+import { escape, lineHeight, linesOf, SCHEME, textLines } from '../../selective-build/report/svg-text.js'
 import { formatBytes } from '../format-bytes.js'
 
 const WIDTH = 1200
@@ -7,6 +8,10 @@ const LEFT = 90
 const RIGHT = 1000
 const TOP = 60
 const BOTTOM = 590
+const TITLE = 16
+const TEXT = 12
+/** Where texts of the legend begin. */
+const LEGEND = RIGHT + 36
 /** Kinds that have a colour and a place in the legend; what is left is grey. */
 const COLOURS = ['#4a7fb5', '#7a9a4a', '#b5694a', '#8a63a8', '#c2a13c', '#4aa39b', '#b0567d', '#5d6fc4', '#96794f', '#6b8f71']
 const OTHER = '#9aa2ab'
@@ -23,15 +28,23 @@ export function arenaPicture(title: string, use: ArenaUse): string {
   const y = (byte: number): number => BOTTOM - ((BOTTOM - TOP) * byte) / top
   const colours = coloursOf(buffers)
   const summary = `arena ${formatBytes(arenaBytes)}, lower bound ${formatBytes(lowerBound)}, sum of all buffers ${formatBytes(naiveBytes)}`
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">
-<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>
-<text x="${LEFT}" y="24" font-size="16">${escape(title)}</text>
-<text x="${LEFT}" y="44" fill="#555">${escape(summary)}</text>
+  const titles = linesOf(title, WIDTH - LEFT - 8, TITLE)
+  // what is below the title moves down with its lines
+  const down = (titles.length - 1) * lineHeight(TITLE)
+  const { text: kinds, bottom } = legend(colours, buffers)
+  const height = Math.max(HEIGHT, bottom) + down
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="${TEXT}">
+${SCHEME}
+<rect class="paper" width="${WIDTH}" height="${height}"/>
+${textLines(titles, LEFT, 24, TITLE)}
+<g transform="translate(0 ${down})">
+${textLines([summary], LEFT, 44, TEXT, 'faint')}
 ${axes(kernels.length, arenaBytes, x, y)}
 ${buffers.map((buffer) => rectangle(buffer, kernels, x, y, colours.get(kindOf(buffer)) ?? OTHER)).join('\n')}
-<path class="live" d="${liveCurve(buffers, kernels.length, x, y)}" fill="none" stroke="#222" stroke-width="1"/>
+<path class="live curve" d="${liveCurve(buffers, kernels.length, x, y)}" fill="none" stroke-width="1"/>
 <path class="lower-bound" d="M${LEFT} ${at(y(lowerBound))}H${RIGHT}" stroke="#c00" stroke-width="1.5" stroke-dasharray="6 4"/>
-${legend(colours, buffers)}
+${kinds}
+</g>
 </svg>
 `
 }
@@ -65,7 +78,7 @@ function rectangle(
   ].join('\n')
   const [left, upper] = [x(first), y(offset + bytes)]
   const size = `width="${at(x(last + 1) - left)}" height="${at(y(offset) - upper)}"`
-  return `<rect class="buffer" x="${at(left)}" y="${at(upper)}" ${size} fill="${fill}" stroke="#fff" stroke-width="0.5"><title>${escape(title)}</title></rect>`
+  return `<rect class="buffer" x="${at(left)}" y="${at(upper)}" ${size} fill="${fill}"><title>${escape(title)}</title></rect>`
 }
 
 function axes(frames: number, arenaBytes: number, x: Scale, y: Scale): string {
@@ -74,10 +87,10 @@ function axes(frames: number, arenaBytes: number, x: Scale, y: Scale): string {
   return [
     ...bytes.map(
       (byte) =>
-        `<path d="M${LEFT} ${at(y(byte))}H${RIGHT}" stroke="#e4e8ee"/><text x="${LEFT - 8}" y="${at(y(byte) + 4)}" text-anchor="end">${formatBytes(byte)}</text>`,
+        `<path d="M${LEFT} ${at(y(byte))}H${RIGHT}" class="grid"/><text class="ink" x="${LEFT - 8}" y="${at(y(byte) + 4)}" text-anchor="end">${formatBytes(byte)}</text>`,
     ),
-    ...steps.map((step) => `<text x="${at(x(step))}" y="${BOTTOM + 18}" text-anchor="middle">${step}</text>`),
-    `<text x="${(LEFT + RIGHT) / 2}" y="${BOTTOM + 38}" text-anchor="middle">kernel calls of a run</text>`,
+    ...steps.map((step) => `<text class="ink" x="${at(x(step))}" y="${BOTTOM + 18}" text-anchor="middle">${step}</text>`),
+    `<text class="ink" x="${(LEFT + RIGHT) / 2}" y="${BOTTOM + 38}" text-anchor="middle">kernel calls of a run</text>`,
   ].join('\n')
 }
 
@@ -97,7 +110,8 @@ function liveCurve(buffers: readonly ArenaBuffer[], frames: number, x: Scale, y:
   return path
 }
 
-function legend(colours: ReadonlyMap<string, string>, buffers: readonly ArenaBuffer[]): string {
+/** What colours and lines mean, and where that ends. */
+function legend(colours: ReadonlyMap<string, string>, buffers: readonly ArenaBuffer[]): { readonly text: string; readonly bottom: number } {
   const rows = [...colours].map(([kind, fill]) => ({
     text: kind,
     mark: (y: number) => `<rect x="${RIGHT + 16}" y="${y - 10}" width="12" height="12" fill="${fill}"/>`,
@@ -105,17 +119,18 @@ function legend(colours: ReadonlyMap<string, string>, buffers: readonly ArenaBuf
   if (buffers.some((buffer) => !colours.has(kindOf(buffer))))
     rows.push({ text: 'others', mark: (y) => `<rect x="${RIGHT + 16}" y="${y - 10}" width="12" height="12" fill="${OTHER}"/>` })
   const line = (stroke: string) => (y: number) => `<path d="M${RIGHT + 14} ${y - 4}h16" ${stroke}/>`
-  rows.push({ text: 'alive', mark: line('stroke="#222"') })
-  rows.push({ text: 'lower bound', mark: line('stroke="#c00" stroke-dasharray="6 4"') })
-  return rows
-    .map(({ text, mark }, i) => `${mark(TOP + 16 + 20 * i)}<text x="${RIGHT + 36}" y="${TOP + 16 + 20 * i}">${escape(text)}</text>`)
-    .join('\n')
+  rows.push({ text: 'alive', mark: line('class="curve"') })
+  rows.push({ text: 'lower bound', mark: line('class="lower-bound" stroke="#c00" stroke-dasharray="6 4"') })
+  let y = TOP + 16
+  const drawn = rows.map(({ text, mark }) => {
+    const lines = linesOf(text, WIDTH - LEGEND - 4, TEXT)
+    const row = `${mark(y)}${textLines(lines, LEGEND, y, TEXT)}`
+    y += 20 + (lines.length - 1) * lineHeight(TEXT)
+    return row
+  })
+  return { text: drawn.join('\n'), bottom: y }
 }
 
 function at(coordinate: number): string {
   return coordinate.toFixed(2)
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,65 +1,47 @@
 import { cpu, getNumThreads, type Input, loadModule, memoryStats, type Module, Profiler, setNumThreads } from '../index.js'
 import { chooseInputs } from './choose-inputs.js'
-import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
-import {
-  EVAL_HELP,
-  EVAL_OPTION,
-  evalOf,
-  WEIGHTS_HELP,
-  WEIGHTS_OPTION,
-  WEIGHTS_USAGE,
-  weightsOf,
-  WINOGRAD_HELP,
-  WINOGRAD_OPTION,
-  winogradOf,
-} from './model-options.js'
+import { loadOperators, OPS_OPTION } from './custom-operators.js'
+import { EVAL_OPTION, evalOf, WEIGHTS_OPTION, weightsOf, WINOGRAD_OPTION, winogradOf, THREADS_OPTION } from './model-options.js'
 import { formatBytes } from '../format-bytes.js'
 import { formatMilliseconds, table } from './format.js'
 import { dispose } from '../inspect/guess.js'
 import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
-import { PICTURE_HELP, PICTURE_USAGE } from './media-options.js'
 import { during } from './terminal.js'
-import { type Command, parseCount, parseModelArguments } from './usage.js'
+import type { OptionTable } from './options.js'
+import { METHOD_OPTION, INPUT_OPTIONS, type Command, parseCount, parseModelArguments } from './usage.js'
 
 const WARM_UP = 5
 /** Replays that are profiled, at most. */
 const PROFILED = 50
 
+const OPTIONS = {
+  ...THREADS_OPTION,
+  ...INPUT_OPTIONS,
+  ...METHOD_OPTION,
+  runs: { type: 'string', value: 'N', help: 'this many runs; without it as many as fit the time, at least 20' },
+  seconds: { type: 'string', default: '3', value: 'N', help: 'time to spend (3)' },
+  profile: {
+    type: 'boolean',
+    default: false,
+    help: 'also the kernel calls of the compiled method: median time, GFLOP/s, GB/s and share of each',
+  },
+  json: { type: 'boolean', default: false, help: 'as JSON' },
+  ...EVAL_OPTION,
+  ...WINOGRAD_OPTION,
+  ...WEIGHTS_OPTION,
+  ...OPS_OPTION,
+} as const satisfies OptionTable
+
 export const bench: Command = {
-  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] ${PICTURE_USAGE} [--method forward] [--runs N] [--seconds N] [--profile] [--eval] [--no-winograd] ${WEIGHTS_USAGE} [--json] ${OPS_USAGE}`,
-  help: `Times a method.
+  synopsis: 'bench MODEL',
+  about: `Times a method.
 
-Arguments are those of --input or --shape, else the inputs bundled with the model, else of a form that a .ptlc file was compiled for,
-else a guess from the weights.
-
-      --threads N     threads that one kernel call may use (1)
-  -i, --input FILE    as for run
-      --shape N,...   a random float32 tensor of this shape
-${PICTURE_HELP}
-  -m, --method NAME   forward without it
-      --runs N        this many runs; without it as many as fit the time, at least 20
-      --seconds N     time to spend (3)
-      --profile       also the kernel calls of the compiled method: median time, GFLOP/s, GB/s and share of each
-      --json          as JSON
-${EVAL_HELP}
-${WINOGRAD_HELP}
-${WEIGHTS_HELP}
-${OPS_HELP}`,
+Arguments are those that are given, else the inputs bundled with the model, else of a form that a .ptlc file was compiled for,
+else of the smallest sizes that the file declares, else a guess from the weights.`,
+  options: OPTIONS,
 
   async run(args) {
-    const { model, inputs, values } = parseModelArguments(args, {
-      threads: { type: 'string', default: '1' },
-      shape: { type: 'string' },
-      method: { type: 'string', short: 'm', default: 'forward' },
-      runs: { type: 'string' },
-      seconds: { type: 'string', default: '3' },
-      profile: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      ...EVAL_OPTION,
-      ...WINOGRAD_OPTION,
-      ...WEIGHTS_OPTION,
-      ...OPS_OPTION,
-    })
+    const { model, inputs, values } = parseModelArguments(args, OPTIONS)
     setNumThreads(parseCount(values.threads, '--threads', 1))
     const runs = values.runs === undefined ? undefined : parseCount(values.runs, '--runs', 1)
     const seconds = parseCount(values.seconds, '--seconds', 1)

@@ -8,51 +8,59 @@ import {
   type GenerationSession,
   loadModule,
   loadTokenizer,
+  type Module,
   openSession,
   setNumThreads,
 } from '../index.js'
 import { during } from './terminal.js'
+import { THREADS_OPTION } from './model-options.js'
+import type { OptionTable } from './options.js'
 import { type Command, parse, parseCount, UsageError } from './usage.js'
 
+const OPTIONS = {
+  tokenizer: {
+    type: 'string',
+    value: 'DIR',
+    isRequired: true,
+    help: 'has tokenizer.json, and tokenizer_config.json or chat_template.jinja with the template',
+  },
+  prompt: { type: 'string', value: 'TEXT', help: 'one message, and no more' },
+  system: { type: 'string', value: 'TEXT', help: 'what the conversation begins with' },
+  'max-tokens': { type: 'string', default: '256', value: 'N', help: 'of an answer (256)' },
+  temperature: {
+    type: 'string',
+    value: 'T',
+    help: 'draws tokens; without it, and without --top-k, --top-p and --seed, the likeliest ones are taken',
+  },
+  'top-k': { type: 'string', value: 'N', help: 'of the N likeliest tokens' },
+  'top-p': { type: 'string', value: 'P', help: 'of the likeliest tokens that together have this probability' },
+  seed: { type: 'string', value: 'N', help: 'the same each time' },
+  draft: {
+    type: 'string',
+    value: 'MODEL',
+    help: "a smaller model with the same tokens, which guesses what follows, or 'prompt': what followed the last words before",
+  },
+  ...THREADS_OPTION,
+} as const satisfies OptionTable
+
 export const chat: Command = {
-  usage:
-    'chat MODEL --tokenizer DIR [--prompt TEXT] [--system TEXT] [--max-tokens N] [--temperature T] [--top-k N] [--top-p P] [--seed N] [--threads N]',
-  help: `Talks with a language model.
+  synopsis: 'chat MODEL',
+  about: `Talks with a language model.
 
-Each line of the terminal, or of stdin, is a message; what the model answers comes as it is generated. Without a chat template what is given is continued.
-
-      --tokenizer DIR  has tokenizer.json, and tokenizer_config.json or chat_template.jinja with the template
-      --prompt TEXT    one message, and no more
-      --system TEXT    what the conversation begins with
-      --max-tokens N   of an answer (256)
-      --temperature T  draws tokens; without it, and without --top-k, --top-p and --seed, the likeliest ones are taken
-      --top-k N        of the N likeliest tokens
-      --top-p P        of the likeliest tokens that together have this probability
-      --seed N         the same each time
-      --threads N      threads that one kernel call may use (1)`,
+Each line of the terminal, or of stdin, is a message; what the model answers comes as it is generated. Without a chat template what is given is continued.`,
+  options: OPTIONS,
 
   async run(args) {
-    const { values, positionals } = parse({
-      args,
-      options: {
-        tokenizer: { type: 'string' },
-        prompt: { type: 'string' },
-        system: { type: 'string' },
-        'max-tokens': { type: 'string', default: '256' },
-        temperature: { type: 'string' },
-        'top-k': { type: 'string' },
-        'top-p': { type: 'string' },
-        seed: { type: 'string' },
-        threads: { type: 'string', default: '1' },
-      },
-      allowPositionals: true,
-    })
+    const { values, positionals } = parse({ args, options: OPTIONS, allowPositionals: true })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
     if (values.tokenizer === undefined) throw new UsageError('name the folder of the tokenizer: --tokenizer DIR')
     setNumThreads(parseCount(values.threads, '--threads', 1))
     const tokenizer = await loadTokenizer(filesIn(values.tokenizer))
+    const load = (path: string): Promise<Module> => during(`loading ${path}`, () => loadModule(path))
+    const draft = values.draft === undefined || values.draft === 'prompt' ? values.draft : await load(values.draft)
     const options: GenerationOptions = {
       tokenizer,
+      draft,
       stop: tokenizer.endTokens,
       maxTokens: parseCount(values['max-tokens'], '--max-tokens', 1),
       temperature: values.temperature === undefined ? undefined : numberOf(values.temperature, '--temperature'),
@@ -60,11 +68,12 @@ Each line of the terminal, or of stdin, is a message; what the model answers com
       topP: values['top-p'] === undefined ? undefined : numberOf(values['top-p'], '--top-p'),
       seed: values.seed === undefined ? undefined : parseCount(values.seed, '--seed', 0),
     }
-    const model = await during(`loading ${positionals[0]!}`, () => loadModule(positionals[0]!))
+    const model = await load(positionals[0]!)
     const talk = new Talk(await openSession(model), tokenizer, options, values.system)
     if (values.prompt !== undefined) await talk.say(values.prompt)
     else await talk.listen()
     model.dispose()
+    if (typeof draft === 'object') draft.dispose()
   },
 }
 

@@ -7,28 +7,29 @@ import { compile } from './compile.js'
 import { completion } from './completion.js'
 import { convert } from './convert.js'
 import { cpu } from './cpu.js'
+import { demo } from './demo.js'
 import { execute, reportFailure } from './execute.js'
 import { inspect } from './inspect.js'
 import { prune } from './prune.js'
 import { quantizeReport } from './quantize-report.js'
 import { run } from './run.js'
 import { serve } from './serve.js'
+import { suggestion } from './suggestion.js'
 import { trace } from './trace.js'
+import { types } from './types.js'
 import type { Command } from './usage.js'
 import { verify } from './verify-files.js'
 
 /** In the order in which the overview has them. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  ...{ run, inspect, trace, compile, convert, bench, prune, verify },
+  ...{ run, inspect, types, trace, compile, convert, bench, prune, verify },
   'quantize-report': quantizeReport,
-  ...{ chat, serve, cpu, codegen },
+  ...{ chat, serve, cpu, codegen, demo },
   completion: completion(() => COMMANDS),
 }
 
 function overview(): string {
-  const lines = Object.values(COMMANDS).map(
-    ({ usage, help }) => `  ptlite ${usage.split(/ (?=\[|-)/)[0]!.padEnd(26)} ${help.split('\n')[0]}`,
-  )
+  const lines = Object.values(COMMANDS).map(({ synopsis, about }) => `  ptlite ${synopsis.padEnd(26)} ${about.split('\n')[0]}`)
   const models = kinds().map((kind) => `  ${kind}\n`)
   return `Runs PyTorch's models:\n${models.join('')}\n${lines.join('\n')}\n\n${GENERAL.join('\n')}`
 }
@@ -54,7 +55,8 @@ export async function runCommandLine(args: string[]): Promise<number> {
   if (name === 'help') return runCommandLine([rest[0]!, '--help'])
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command === undefined) {
-    return reportFailure('ptlite', 'USAGE', `unknown command '${name}'; expected ${Object.keys(COMMANDS).join(', ')}`, rest)
+    const known = Object.keys(COMMANDS)
+    return reportFailure('ptlite', 'USAGE', `unknown command '${name}'; expected ${known.join(', ')}${suggestion(name, known)}`, rest)
   }
   return execute(command, rest, 'ptlite')
 }

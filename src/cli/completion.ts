@@ -1,8 +1,8 @@
 import { type Command, parse, UsageError } from './usage.js'
 
-/** What a shell is to propose: options of a command, by the texts that explain it. */
-function optionsOf({ usage, help }: Command): readonly string[] {
-  return [...new Set([...`${usage}\n${help}`.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option).concat('--help'))].sort()
+/** What a shell is to propose: options of a command. */
+function optionsOf({ options }: Command): readonly string[] {
+  return [...Object.keys(options), 'help'].map((name) => `--${name}`).sort()
 }
 
 const SHELLS: Readonly<Record<string, (commands: readonly (readonly [name: string, options: readonly string[]])[]) => string>> = {
@@ -51,8 +51,9 @@ compdef _ptlite ptlite
 /** The command that prints what a shell completes `ptlite` by; `commands` are all the others. */
 export function completion(commands: () => Readonly<Record<string, Command>>): Command {
   return {
-    usage: 'completion bash|zsh|fish',
-    help: `Prints what completes commands and options in a shell.
+    synopsis: 'completion bash|zsh|fish',
+    options: {},
+    about: `Prints what completes commands and options in a shell.
 
   bash   eval "$(ptlite completion bash)"         in ~/.bashrc
   zsh    eval "$(ptlite completion zsh)"          in ~/.zshrc, after compinit

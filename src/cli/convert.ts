@@ -8,54 +8,48 @@ import { GROUPS, type IntegerFormat, withIntegerWeights } from '../../formats/wr
 import { exampleTensor } from '../../formats/writing/example-tensor.js'
 import { setTraining } from '../../program/training.js'
 import { trainingText } from '../../program/training-layers.js'
-import { DTYPE_NAMES, type DTypeName } from '../../runtime/tensor/dtype.js'
-import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject } from '../../runtime/tensor/value.js'
 import { trainingOf } from '../inspect/training.js'
-import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
-import { EVAL_HELP, EVAL_OPTION } from './model-options.js'
+import { loadOperators, OPS_OPTION } from './custom-operators.js'
+import { EVAL_OPTION } from './model-options.js'
 import { during } from './terminal.js'
+import type { OptionTable } from './options.js'
 import { parse, parseCount, UsageError, type Command } from './usage.js'
+import { parseShape } from './shapes.js'
 import { reportBeside, writeFile } from './write-file.js'
 
 /** ptlite convert: writes what a file holds in another format. */
-export const convert: Command = {
-  get usage() {
-    const outputs = writableFormats().map(({ extension }) => `OUT${extension}`)
-    return `convert MODEL -o ${outputs.join('|')} [--weights int8|int4 [--group N]] [--shape SIZES ...] [--eval] ${OPS_USAGE}`
+const OPTIONS = {
+  output: { type: 'string', short: 'o', value: 'FILE', isRequired: true, help: 'where it goes' },
+  weights: {
+    type: 'string',
+    value: 'int8|int4',
+    help: 'of a mobile module: rounds the weights of linear layers, int8 with a scale for each output, int4 with one for each group of its inputs, and multiplies by them with operators of PyTorch 2 (docs/weights.md); of int4 a file is for processors as this one',
   },
-  get help() {
+  group: { type: 'string', value: 'N', help: 'of int4: 32, 64, 128 or 256 inputs share a scale; 32 without it' },
+  shape: {
+    type: 'string',
+    multiple: true,
+    value: 'SIZES',
+    help: 'for a .pte, whose tensors are of fixed or bounded sizes: those of an argument of forward, 1,3,224,224 of floats or int64:1,16 of another dtype; once for each argument. Without it those that the file declares, or of its bundled inputs',
+  },
+  ...EVAL_OPTION,
+  ...OPS_OPTION,
+} as const satisfies OptionTable
+
+export const convert: Command = {
+  synopsis: 'convert MODEL',
+  get about() {
     return `Writes a model (${extensionsText()}) as a mobile module, or as a program of ExecuTorch.
 
 The end of the name says as which, ${extensionsText(({ write }) => write !== undefined)}; without one of them it is a zip.
 PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .pt2 that are symbols stay so. A .pte is of ExecuTorch's
-portable operators; what they cannot say is named.
-
-  -o, --output FILE   where it goes
-      --weights FORMAT  of a mobile module: rounds the weights of linear layers, int8 with a scale for each output, int4 with one for
-                        each group of its inputs, and multiplies by them with operators of PyTorch 2 (docs/weights.md); of
-                        int4 a file is for processors as this one
-      --group N       of int4: 32, 64, 128 or 256 inputs share a scale; 32 without it
-      --shape SIZES   for a .pte, whose tensors are of fixed or bounded sizes: those of an argument of forward, 1,3,224,224 of floats or
-                      int64:1,16 of another dtype; once for each argument. Without it those that the file declares, or of its
-                      bundled inputs
-${EVAL_HELP}
-${OPS_HELP}`
+portable operators; what they cannot say is named.`
   },
+  options: OPTIONS,
 
   async run(args) {
-    const { values, positionals } = parse({
-      args,
-      options: {
-        output: { type: 'string', short: 'o' },
-        shape: { type: 'string', multiple: true },
-        weights: { type: 'string' },
-        group: { type: 'string' },
-        ...EVAL_OPTION,
-        ...OPS_OPTION,
-      },
-      allowPositionals: true,
-    })
+    const { values, positionals } = parse({ args, options: OPTIONS, allowPositionals: true })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
     if (values.output === undefined) throw new UsageError('name the file to write with -o')
     const [model] = positionals as [string]
@@ -63,7 +57,10 @@ ${OPS_HELP}`
     const { write, extension } = formatFor(values.output)
     if (values.shape !== undefined && extension !== '.pte') throw new UsageError('--shape goes with a name that ends in .pte')
     const rounding = roundingOf(values, extension)
-    const examples = values.shape?.map(argumentOfShape)
+    const examples = values.shape?.map((text) => {
+      const { dtype = 'float32', sizes } = parseShape(text)
+      return exampleTensor(dtype, sizes)
+    })
     const states = new Map<ScriptObject, ObjectState>()
     const hooks = {
       runSetState: (setState: ObjectState['setState'], object: ScriptObject, state: ObjectState['state']): void => {
@@ -121,14 +118,6 @@ function roundingOf(
 /** `8 bits: 3, 4 bits: 12`. */
 function countsText({ int8, int4 }: Readonly<Record<IntegerFormat, number>>): string {
   return `8 bits: ${int8}, of 4 bits: ${int4}`
-}
-
-/** `int64:1,16`, or sizes alone for floats. */
-function argumentOfShape(text: string): Tensor {
-  const [, dtype = 'float32', list = ''] = /^(?:(\w+):)?(.*)$/.exec(text)!
-  if (!DTYPE_NAMES.includes(dtype as DTypeName)) throw new UsageError(`--shape: expected a dtype in front of the colon, found ${dtype}`)
-  const sizes = list === '' ? [] : list.split(',').map((size) => parseCount(size, '--shape', 0))
-  return exampleTensor(dtype as DTypeName, sizes)
 }
 
 /** The format that files of such a name are of; the first one for names of none. Throws UsageError for formats that are only read. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { cpu as capability, PtliteError } from '../index.js'
 import { formatBytes } from '../format-bytes.js'
 import { table } from './format.js'
+import type { OptionTable } from './options.js'
 import { type Command, parse } from './usage.js'
 
 type Report = ReturnType<typeof capability.report>
@@ -47,25 +48,20 @@ function print(report: Report, { cores, caches, vectorLengths = {} }: Machine): 
   console.log(table(Object.entries(report.features).map(([name, has]) => [`${name}:`, String(has)])))
 }
 
-export const cpu: Command = {
-  usage: 'cpu [--kernels] [--json] [--dump | --from FILE]',
-  help: `Says which instruction sets the kernels use here, and why not others.
+const OPTIONS = {
+  kernels: { type: 'boolean', default: false, help: 'also the level that each kernel comes from' },
+  json: { type: 'boolean', default: false, help: 'as JSON' },
+  dump: { type: 'boolean', default: false, help: "prints this CPU's registers that the choice depends on" },
+  from: { type: 'string', value: 'FILE', help: 'says what would be used on the CPU whose --dump is in FILE' },
+} as const satisfies OptionTable
 
-      --kernels    also the level that each kernel comes from
-      --json       as JSON
-      --dump       prints this CPU's registers that the choice depends on
-      --from FILE  says what would be used on the CPU whose --dump is in FILE`,
+export const cpu: Command = {
+  synopsis: 'cpu',
+  about: `Says which instruction sets the kernels use here, and why not others.`,
+  options: OPTIONS,
 
   run(args) {
-    const { values } = parse({
-      args,
-      options: {
-        kernels: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-        dump: { type: 'boolean', default: false },
-        from: { type: 'string' },
-      },
-    })
+    const { values } = parse({ args, options: OPTIONS })
     if (values.from !== undefined && (values.kernels || values.dump)) {
       throw new PtliteError('INVALID_ARGUMENT', '--from tells of another CPU; it goes with --json alone')
     }

@@ -9,18 +9,17 @@ import { type Command, CommandFailed, UsageError } from './usage.js'
  * `--json` stdout has `{"error":{"code","message"}}` in place of a result; the code of a wrong command line is USAGE.
  */
 export async function execute(command: Command, args: string[], program: string): Promise<number> {
-  const usage = program === '' ? command.usage : `${program} ${command.usage}`
   if (args.includes('--help') || args.includes('-h')) {
     console.log(helpOf(command, program))
     return 0
   }
-  const name = usage.split(' ', 1)[0]!
+  const name = program === '' ? command.synopsis.split(' ', 1)[0]! : program
   try {
     await command.run(withStdin(args))
     return 0
   } catch (error) {
     if (error instanceof UsageError) {
-      return reportFailure(name, 'USAGE', error.message, args, `\nusage: ${usageLines(usage)}`)
+      return reportFailure(name, 'USAGE', error.message, args, `\nusage: ${usageLines(command, program)}`)
     }
     if (error instanceof CommandFailed) return error.status
     console.error(`${red(`${name}:`)} ${textOf(error)}`)

@@ -8,11 +8,11 @@ import type { ArgumentInfo } from '../../program/signature-info.js'
 import { arenaPicture } from './arena-picture.js'
 import { blockWeights, countBlocks } from './block-weights.js'
 import { chooseInputs } from './choose-inputs.js'
-import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
+import { loadOperators, OPS_OPTION } from './custom-operators.js'
 import { readCompiled, replacementOf, whyUnusable } from './compiled-file.js'
 import type { InputFiles } from './arguments.js'
 import { loadModule, type LoadOptions, PtliteError, type Tensor } from '../index.js'
-import { EVAL_HELP, EVAL_OPTION, evalOf, WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './model-options.js'
+import { EVAL_OPTION, evalOf, WINOGRAD_OPTION, winogradOf } from './model-options.js'
 import { formatBytes } from '../format-bytes.js'
 import { describeTensor, methodText, section, trainingSection } from './format.js'
 import { compiledReport, compiledText } from './inspect-compiled.js'
@@ -20,51 +20,61 @@ import { layoutSections } from './inspect-layout.js'
 import { operatorsOf } from '../inspect/operators.js'
 import { trainingOf } from '../inspect/training.js'
 import { byteSize, listParameters, type Parameter } from '../inspect/parameters.js'
-import { PICTURE_HELP, PICTURE_USAGE } from './media-options.js'
-import { type Command, parseModelArguments, UsageError } from './usage.js'
+import type { OptionTable } from './options.js'
+import { METHOD_OPTION, INPUT_OPTIONS, type Command, parseModelArguments, UsageError } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 
+const OPTIONS = {
+  code: { type: 'boolean', default: false, help: 'also the instructions of every function' },
+  plan: {
+    type: 'boolean',
+    default: false,
+    help: 'instead: runs a method and shows its operators before and after each pass of the compiler, and for each convolution and linear layer how it is computed and why',
+  },
+  arena: {
+    type: 'string',
+    value: 'FILE.svg',
+    help: 'instead, or with --plan: draws what the plan keeps in its arena, kernel call by kernel call',
+  },
+  json: { type: 'boolean', default: false, help: 'as JSON; of --arena the buffers' },
+  ...INPUT_OPTIONS,
+  ...METHOD_OPTION,
+  ...EVAL_OPTION,
+  ...WINOGRAD_OPTION,
+  ...OPS_OPTION,
+} as const satisfies OptionTable
+
 export const inspect: Command = {
-  usage: `inspect MODEL [--code] [--json] [--plan] [--arena FILE.svg] [--input FILE ...] ${PICTURE_USAGE} [--method forward] [--eval] [--no-winograd] ${OPS_USAGE}`,
-  help: `Says what a model file holds. Nothing of it is run, but for --plan and --arena.
+  synopsis: 'inspect MODEL',
+  about: `Says what a model file holds. Nothing of it is run, but for --plan and --arena.
 
 Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions. Of a .ptlc file: version
 and level it was compiled for and whether it can be used here, its plans with their kernels and memory, the model it was compiled from.
-Of a program of ExecuTorch: what its methods call themselves and in the partitions of backends, its memory plan, constants and data.
-
-      --code          also the instructions of every function
-      --plan          instead: runs a method and shows its operators before and after each pass of the compiler, and for each convolution
-                      and linear layer how it is computed and why
-      --arena FILE    instead, or with --plan: draws what the plan keeps in its arena, kernel call by kernel call, as SVG
-  -i, --input FILE    with --plan and --arena: as for run
-${PICTURE_HELP}
-  -m, --method NAME   with --plan and --arena: forward without it
-      --json          as JSON; of --arena the buffers
-${EVAL_HELP};
-                      goes with --plan and --arena
-${WINOGRAD_HELP}
-${OPS_HELP}`,
+Of a program of ExecuTorch: what its methods call themselves and in the partitions of backends, its memory plan, constants and data.`,
+  options: OPTIONS,
+  notes: `Arguments, --method and --eval go with --plan and --arena; without any they are chosen as for run.`,
 
   async run(args) {
-    const { model, inputs, values } = parseModelArguments(args, {
-      code: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      plan: { type: 'boolean', default: false },
-      arena: { type: 'string' },
-      method: { type: 'string', short: 'm', default: 'forward' },
-      ...EVAL_OPTION,
-      ...WINOGRAD_OPTION,
-      ...OPS_OPTION,
-    })
+    const { model, inputs, values } = parseModelArguments(args, OPTIONS)
     const { plan, arena, method } = values
     const runs = plan || arena !== undefined
     if (!runs && inputs.files.length > 0) throw new UsageError('--input goes with --plan and --arena')
+    if (!runs && values.shape !== undefined) throw new UsageError('--shape goes with --plan and --arena')
     if (!runs && values.eval) throw new UsageError('--eval goes with --plan and --arena')
     if (runs && values.code) throw new UsageError('--code goes without --plan and --arena')
     if (plan && values.json) throw new UsageError('--plan is text; --json goes without it')
     await loadOperators(values.ops)
     if (runs) {
-      await showPlan({ model, method, inputs, plan, arena, json: values.json, load: { ...evalOf(values), ...winogradOf(values) } })
+      await showPlan({
+        model,
+        method,
+        inputs,
+        shapes: values.shape,
+        plan,
+        arena,
+        json: values.json,
+        load: { ...evalOf(values), ...winogradOf(values) },
+      })
       return
     }
     const compiled = readCompiled(model)
@@ -89,16 +99,17 @@ interface PlanOptions {
   readonly model: string
   readonly method: string
   readonly inputs: InputFiles
+  readonly shapes: readonly string[] | undefined
   readonly plan: boolean
   readonly arena: string | undefined
   readonly json: boolean
   readonly load: Pick<LoadOptions, 'eval' | 'winograd'>
 }
 
-async function showPlan({ model, method, inputs, plan, arena, json, load }: PlanOptions): Promise<void> {
+async function showPlan({ model, method, inputs, shapes, plan, arena, json, load }: PlanOptions): Promise<void> {
   const module = await loadModule(model, { compile: 'off', ...load })
   try {
-    const { args } = await chooseInputs(module, model, method, inputs, undefined)
+    const { args } = await chooseInputs(module, model, method, inputs, shapes)
     if (plan) console.log(module.explain(method, args))
     if (arena === undefined) return
     const use = module.arena(method, args)

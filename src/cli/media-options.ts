@@ -1,36 +1,41 @@
 import type { ImageOptions, ImageSize } from '../index.js'
+import type { OptionTable } from './options.js'
 import { UsageError } from './usage-error.js'
 
 /** How pictures become arguments, for commands that run models. */
 export const PICTURE_OPTIONS = {
-  size: { type: 'string' },
-  resize: { type: 'string' },
-  crop: { type: 'string' },
-  fit: { type: 'string' },
-  fill: { type: 'string' },
-  filter: { type: 'string' },
-  mean: { type: 'string' },
-  std: { type: 'string' },
-  gray: { type: 'boolean', default: false },
-  bgr: { type: 'boolean', default: false },
-  batch: { type: 'boolean', default: false },
-} as const
-
-export const PICTURE_USAGE =
-  '[--image FILE.jpg|FILE.png ... [--size N] [--mean R,G,B] [--std R,G,B] [--batch]] [--wav FILE.wav ... [--rate N] [--mel NAME=VALUE,...]]'
-export const PICTURE_HELP = `      --image FILE    an argument that is a picture, JPEG or PNG: float32[1, 3, height, width] from 0 to 1. As torchvision does it,
-      --size N        resize the shorter side to N and keep N x N in the middle; one of the two alone, N or HEIGHTxWIDTH:
-      --resize N, --crop N
-      --fit N         or HEIGHTxWIDTH: the whole picture in the middle of that, with its proportions, and around it
-      --fill N        a byte, 0 without it
-      --filter NAME   bilinear without it; nearest, bicubic or lanczos
-      --mean R,G,B    taken off, and
-      --std R,G,B     divided by: 0.485,0.456,0.406 and 0.229,0.224,0.225 for most networks; one number is for all
-      --gray, --bgr   one channel; blue first
-      --batch         all pictures as one argument, float32[pictures, 3, height, width]
-      --wav FILE      an argument that is a recording: float32[1, frames] from -1 to 1, the mean of its channels
-      --rate N        bring it to N frames a second
-      --mel OPTIONS   its spectrogram, float32[1, nMels, steps], by options of melSpectrogram: nMels=80,nFft=400,hopLength=160,log=natural`
+  image: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE.jpg|FILE.png',
+    help: 'an argument that is a picture: float32[1, 3, height, width] from 0 to 1, prepared as torchvision does it',
+  },
+  size: { type: 'string', value: 'N', help: 'of pictures: resize the shorter side to N and keep N x N in the middle' },
+  resize: { type: 'string', inUsage: false, value: 'N', help: 'of pictures: the shorter side alone, or HEIGHTxWIDTH' },
+  crop: { type: 'string', inUsage: false, value: 'N', help: 'of pictures: the middle alone, or HEIGHTxWIDTH of it' },
+  fit: {
+    type: 'string',
+    inUsage: false,
+    value: 'N',
+    help: 'of pictures, or HEIGHTxWIDTH: the whole one in the middle of that, with its proportions',
+  },
+  fill: { type: 'string', inUsage: false, value: 'BYTE', help: 'what is around it then, 0 without it' },
+  filter: {
+    type: 'string',
+    inUsage: false,
+    value: 'NAME',
+    help: 'how pictures are resized: bilinear without it, nearest, bicubic or lanczos',
+  },
+  mean: {
+    type: 'string',
+    value: 'R,G,B',
+    help: 'taken off pictures, 0.485,0.456,0.406 for most networks; one number is for all channels',
+  },
+  std: { type: 'string', value: 'R,G,B', help: 'what they are divided by then, 0.229,0.224,0.225 for most networks' },
+  gray: { type: 'boolean', default: false, inUsage: false, help: 'of pictures: one channel' },
+  bgr: { type: 'boolean', default: false, inUsage: false, help: 'of pictures: blue first' },
+  batch: { type: 'boolean', default: false, help: 'all pictures as one argument, float32[pictures, 3, height, width]' },
+} as const satisfies OptionTable
 
 /** Values of these options. */
 export interface PictureValues {

@@ -1,16 +1,28 @@
 import type { LoadOptions, Limits } from '../index.js'
+import type { OptionTable } from './options.js'
 import { parseCount, UsageError } from './usage.js'
 
 export type WeightOptions = Pick<LoadOptions, 'weights' | 'group' | 'activations'>
 type Weights = NonNullable<LoadOptions['weights']>
 
-/** What weights of linear layers and embeddings are rounded to, for commands that load models. */
-export const WEIGHTS_OPTION = { weights: { type: 'string' }, group: { type: 'string' }, activations: { type: 'string' } } as const
-export const WEIGHTS_USAGE = '[--weights int8|int4|bfloat16|float16 [--group N] [--activations float|bfloat16]]'
-export const WEIGHTS_HELP = `      --weights FORMAT  rounds the weights of linear layers and embeddings: int8, int4, bfloat16 or float16 (docs/weights.md)
-      --group N       of int8 and int4: 32, 64, 128 or 256 numbers of a row share a scale; 32 of int4, whole rows of int8 without it
-      --activations FORMAT  float: what int8 and int4 are multiplied with stays float32; it is rounded to 8 bits without it. bfloat16: what bfloat16 is multiplied with
-                      is rounded to it`
+/** What weights of layers and embeddings are rounded to, for commands that load models. */
+export const WEIGHTS_OPTION = {
+  weights: {
+    type: 'string',
+    value: 'int8|int4|bfloat16|float16',
+    help: 'rounds the weights of layers and embeddings (docs/weights.md)',
+  },
+  group: {
+    type: 'string',
+    value: 'N',
+    help: 'of int8 and int4: 32, 64, 128 or 256 numbers of a row share a scale; 32 of int4, whole rows of int8 without it',
+  },
+  activations: {
+    type: 'string',
+    value: 'float|bfloat16',
+    help: 'float: what int8 and int4 are multiplied with stays float32; it is rounded to 8 bits without it. bfloat16: what bfloat16 is multiplied with is rounded to it',
+  },
+} as const satisfies OptionTable
 
 const FORMATS: readonly string[] = ['int8', 'int4', 'bfloat16', 'float16'] satisfies readonly Weights[]
 
@@ -36,18 +48,32 @@ export function weightsOf({ weights, group, activations }: WeightValues): Weight
   }
 }
 
+/** `--threads`, for commands that take time. */
+export const THREADS_OPTION = {
+  threads: { type: 'string', default: '1', value: 'N', help: 'threads that one kernel call may use (1)' },
+} as const satisfies OptionTable
+
 /** `--eval`, for every command that loads a model to run it. */
-export const EVAL_OPTION = { eval: { type: 'boolean', default: false } } as const
-export const EVAL_HELP = `      --eval          take the model out of training mode, which many are saved in: no dropout, and batch normalization by running statistics`
+export const EVAL_OPTION = {
+  eval: {
+    type: 'boolean',
+    default: false,
+    help: 'take the model out of training mode, which many are saved in: no dropout, and batch normalization by running statistics',
+  },
+} as const satisfies OptionTable
 
 export function evalOf(values: { readonly eval: boolean }): Pick<LoadOptions, 'eval'> {
   return values.eval ? { eval: true } : {}
 }
 
 /** `--no-winograd`, for every command that compiles. */
-export const WINOGRAD_OPTION = { 'no-winograd': { type: 'boolean', default: false } } as const
-export const WINOGRAD_HELP = `      --no-winograd   compiled convolutions are computed as their definition says, slower and with fewer roundings; as does
-                      PTLITE_WINOGRAD=0 in the environment`
+export const WINOGRAD_OPTION = {
+  'no-winograd': {
+    type: 'boolean',
+    default: false,
+    help: 'compiled convolutions are computed as their definition says, slower and with fewer roundings; as does PTLITE_WINOGRAD=0 in the environment',
+  },
+} as const satisfies OptionTable
 
 export function winogradOf(values: { readonly 'no-winograd': boolean }): Pick<LoadOptions, 'winograd'> {
   return values['no-winograd'] ? { winograd: false } : {}
@@ -56,8 +82,15 @@ export function winogradOf(values: { readonly 'no-winograd': boolean }): Pick<Lo
 const NAMES: readonly (keyof Limits)[] = ['instructions', 'bytes', 'milliseconds', 'elements']
 
 /** `--limit NAME=NUMBER`, for commands that run models. */
-export const LIMIT_OPTION = { limit: { type: 'string', multiple: true, default: [] as string[] } } as const
-export const LIMIT_HELP = `      --limit NAME=N  what loading and the call may take: instructions, bytes, milliseconds or elements (docs/limits.md); may be repeated`
+export const LIMIT_OPTION = {
+  limit: {
+    type: 'string',
+    multiple: true,
+    default: [] as string[],
+    value: 'NAME=N',
+    help: 'what loading and the call may take: instructions, bytes, milliseconds or elements (docs/limits.md)',
+  },
+} as const satisfies OptionTable
 
 /** Throws UsageError for what is no limit. */
 export function limitsFrom({ limit }: { readonly limit: readonly string[] }): { limits?: Limits } {

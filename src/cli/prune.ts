@@ -8,35 +8,34 @@ import { blockWeights, countBlocks, weightFields } from './block-weights.js'
 import { refuseCompiled } from './compiled-file.js'
 import { table } from './format.js'
 import { during } from './terminal.js'
+import type { OptionTable } from './options.js'
 import { parse, UsageError, type Command } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 import { repairChecksums } from './zip-checksums.js'
 
 /** ptlite prune: writes a copy of a module whose smallest weight blocks are zero. */
+const OPTIONS = {
+  sparsity: { type: 'string', value: 'SHARE', isRequired: true, help: 'share of blocks that are zero afterwards, 0 to 1' },
+  output: { type: 'string', short: 'o', value: 'FILE', isRequired: true, help: 'where the pruned module goes' },
+  block: {
+    type: 'string',
+    default: '1x16',
+    value: '1xN',
+    help: 'block of 1 input channel by N output channels, N 8 or 16; 1x16 without it',
+  },
+  layers: { type: 'string', default: '', value: 'REGEX', help: 'only weights whose dotted name matches' },
+  json: { type: 'boolean', default: false, help: 'the list as JSON' },
+} as const satisfies OptionTable
+
 export const prune: Command = {
-  usage: 'prune MODEL --sparsity SHARE -o OUT [--block 1x16] [--layers REGEX] [--json]',
-  help: `Sets the smallest blocks of the weights of linear layers and pointwise convolutions to zero.
+  synopsis: 'prune MODEL',
+  about: `Sets the smallest blocks of the weights of linear layers and pointwise convolutions to zero.
 
-Blocks are chosen per layer by their sum of squares. The file's layout stays; layers are listed with their shares and errors.
-
-      --sparsity S    share of blocks that are zero afterwards, 0 to 1
-  -o, --output FILE   where the pruned module goes
-      --block 1xN     block of 1 input channel by N output channels, N 8 or 16; default 1x16
-      --layers REGEX  only weights whose dotted name matches
-      --json          the list as JSON`,
+Blocks are chosen per layer by their sum of squares. The file's layout stays; layers are listed with their shares and errors.`,
+  options: OPTIONS,
 
   async run(args) {
-    const { values, positionals } = parse({
-      args,
-      options: {
-        sparsity: { type: 'string' },
-        output: { type: 'string', short: 'o' },
-        block: { type: 'string', default: '1x16' },
-        layers: { type: 'string', default: '' },
-        json: { type: 'boolean', default: false },
-      },
-      allowPositionals: true,
-    })
+    const { values, positionals } = parse({ args, options: OPTIONS, allowPositionals: true })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
     if (values.output === undefined) throw new UsageError('name the file to write with -o')
     const { output } = values

@@ -4,13 +4,13 @@ import { getNumThreads, type Input, loadModule, type LoadOptions, type Module, s
 import { dispose } from '../inspect/guess.js'
 import { chooseInputs } from './choose-inputs.js'
 import { refuseCompiled } from './compiled-file.js'
-import { EVAL_HELP, EVAL_OPTION, evalOf } from './model-options.js'
+import { EVAL_OPTION, evalOf, THREADS_OPTION } from './model-options.js'
 import { formatBytes } from '../format-bytes.js'
 import { section } from './format.js'
 import { type Difference, differenceOf, type Floats, floatsOf, type TokenDifference, tokenDifference } from './output-difference.js'
-import { PICTURE_HELP, PICTURE_USAGE } from './media-options.js'
 import { during } from './terminal.js'
-import { type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
+import type { OptionTable } from './options.js'
+import { METHOD_OPTION, INPUT_OPTIONS, type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
 
 const FORMATS = ['bfloat16', 'float16', 'int8', 'int4'] as const
 type Format = (typeof FORMATS)[number]
@@ -43,40 +43,34 @@ interface Subject {
   readonly isOfTokens: boolean
 }
 
+const OPTIONS = {
+  ...INPUT_OPTIONS,
+  ...METHOD_OPTION,
+  formats: { type: 'string', default: FORMATS.join(','), value: 'A,B', help: `some of ${FORMATS.join(', ')}; all of them without it` },
+  group: { type: 'string', value: 'N', help: 'of integers: 32, 64, 128 or 256 numbers of a row share a scale' },
+  activations: { type: 'string', value: 'float', help: 'of integers: what they are multiplied with stays float32' },
+  'no-layers': {
+    type: 'boolean',
+    default: false,
+    help: 'formats alone: with layers the model is loaded and called for each layer and format',
+  },
+  runs: { type: 'string', default: '20', value: 'N', help: 'calls that are timed (20)' },
+  ...THREADS_OPTION,
+  json: { type: 'boolean', default: false, help: 'as JSON' },
+  ...EVAL_OPTION,
+} as const satisfies OptionTable
+
 export const quantizeReport: Command = {
-  usage: `quantize-report MODEL [--input FILE ...] [--shape 1,3,224,224] ${PICTURE_USAGE} [--method forward] [--formats int8,int4] [--group N] [--activations float] [--no-layers] [--runs N] [--threads N] [--eval] [--json]`,
-  help: `Says what rounding weights costs: bytes, time and results.
+  synopsis: 'quantize-report MODEL',
+  about: `Says what rounding weights costs: bytes, time and results.
 
 For each format of --weights (docs/weights.md): the bytes of all weights, the median time of a compiled call, and how far results lie from those with float32: the
 largest distance, the relative error (root of squares) and the cosine. Where an argument is integers, results are taken for scores of tokens: how often the first
-one is the same, and the Kullback-Leibler divergence. Then the same for each layer alone, the worst first.
-
-  -i, --input FILE    as for run; without any, and without --shape, inputs are chosen as for bench
-      --shape N,...   a random float32 tensor of this shape
-${PICTURE_HELP}
-  -m, --method NAME   forward without it
-      --formats A,B   some of ${FORMATS.join(', ')}; all of them without it
-      --group N       of integers: 32, 64, 128 or 256 numbers of a row share a scale
-      --activations float  of integers: what they are multiplied with stays float32
-      --no-layers     formats alone: with layers the model is loaded and called for each layer and format
-      --runs N        calls that are timed (20)
-      --threads N     threads that one kernel call may use (1)
-      --json          as JSON
-${EVAL_HELP}`,
+one is the same, and the Kullback-Leibler divergence. Then the same for each layer alone, the worst first. Inputs are chosen as for bench.`,
+  options: OPTIONS,
 
   async run(args) {
-    const { model, inputs, values } = parseModelArguments(args, {
-      shape: { type: 'string' },
-      method: { type: 'string', short: 'm', default: 'forward' },
-      formats: { type: 'string', default: FORMATS.join(',') },
-      group: { type: 'string' },
-      activations: { type: 'string' },
-      'no-layers': { type: 'boolean', default: false },
-      runs: { type: 'string', default: '20' },
-      threads: { type: 'string', default: '1' },
-      json: { type: 'boolean', default: false },
-      ...EVAL_OPTION,
-    })
+    const { model, inputs, values } = parseModelArguments(args, OPTIONS)
     const formats = formatsOf(values.formats)
     const integers = integerOptions(values)
     const runs = parseCount(values.runs, '--runs', 1)

@@ -1,23 +1,9 @@
 import { replaceFiles } from '../../codegen/replace-files.js'
-import { type Input, loadModule, type Output, Profiler, Tensor } from '../index.js'
+import { type Input, loadModule, type Module, type Output, Profiler, Tensor } from '../index.js'
 import { type InputFiles, readArguments } from './arguments.js'
-import { loadOperators, OPS_HELP, OPS_OPTION } from './custom-operators.js'
-import {
-  EVAL_HELP,
-  EVAL_OPTION,
-  evalOf,
-  LIMIT_HELP,
-  LIMIT_OPTION,
-  limitsFrom,
-  WEIGHTS_HELP,
-  WEIGHTS_OPTION,
-  WEIGHTS_USAGE,
-  weightsOf,
-  WINOGRAD_HELP,
-  WINOGRAD_OPTION,
-  winogradOf,
-} from './model-options.js'
-import { exampleInputs } from './example-inputs.js'
+import { loadOperators, OPS_OPTION } from './custom-operators.js'
+import { EVAL_OPTION, evalOf, LIMIT_OPTION, limitsFrom, WEIGHTS_OPTION, weightsOf, WINOGRAD_OPTION, winogradOf } from './model-options.js'
+import { knownInputs } from './choose-inputs.js'
 import { formatValue } from './format.js'
 import { checkPrintable } from './printable.js'
 import { toJson } from './json-values.js'
@@ -25,56 +11,65 @@ import { kernelTable, kernelTimes } from './kernel-profile.js'
 import { writeNpy } from './npy.js'
 import { labelled, type Shown } from './labelled.js'
 import { readLabels } from './labels.js'
-import { PICTURE_HELP, PICTURE_USAGE } from './media-options.js'
 import { during } from './terminal.js'
-import { type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
+import type { OptionTable } from './options.js'
+import { METHOD_OPTION, INPUT_OPTIONS, type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
 import { writeFile } from './write-file.js'
 
-export const run: Command = {
-  usage: `run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ${PICTURE_USAGE} [--each] [--labels FILE [--top N]] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--eval] [--no-winograd] ${WEIGHTS_USAGE} [--limit NAME=N ...] [--ops FILE.js ...]`,
-  help: `Calls a method and prints its result.
+const OPTIONS = {
+  ...INPUT_OPTIONS,
+  each: {
+    type: 'boolean',
+    default: false,
+    help: 'run once for each input file, which is named before its result; with --json a list of {"file", "result"}',
+  },
+  labels: {
+    type: 'string',
+    value: 'FILE',
+    help: 'print the likeliest classes in place of the result, or boxes with their classes, or shares of pixels, by what the result is: names by line, or a JSON list or object',
+  },
+  top: { type: 'string', value: 'N', help: 'with --labels: how many of them (5, and all boxes)' },
+  ...METHOD_OPTION,
+  json: { type: 'boolean', default: false, help: 'the result, or the classes, as JSON' },
+  output: {
+    type: 'string',
+    short: 'o',
+    value: 'FILE.npy',
+    help: 'write the result, a tensor; for several tensors the file gets a number each',
+  },
+  profile: {
+    type: 'string',
+    value: 'FILE',
+    help: 'write the operators of the run as a Chrome trace (chrome://tracing, Perfetto)',
+  },
+  kernels: {
+    type: 'boolean',
+    default: false,
+    help: 'with --profile: compile the method, and write the kernel calls of its plan with their operations and bytes; as a table too, but for --json',
+  },
+  ...EVAL_OPTION,
+  ...WINOGRAD_OPTION,
+  ...WEIGHTS_OPTION,
+  ...LIMIT_OPTION,
+  ...OPS_OPTION,
+} as const satisfies OptionTable
 
-  -i, --input FILE    an argument, in order: a NumPy array, several of a .npz file, or JSON (nested numbers, or {"dtype", "shape", "data"},
-                      {"int": 5}, {"list": [...]}, ...; {"args": [...]} for several arguments). A .ptlc file is run without any on
-                      random arguments of a form that it was compiled for
-${PICTURE_HELP}
-      --each          run once for each input file, which is named before its result; with --json a list of {"file", "result"}
-      --labels FILE   print the likeliest classes in place of the result, or boxes with their classes, or shares of pixels, by what the result
-                      is: names by line, or a JSON list or object
-      --top N         how many of them (5, and all boxes)
-  -m, --method NAME   forward without it
-      --json          the result, or the classes, as JSON
-  -o, --output FILE   write the result, a tensor, as .npy; for several tensors FILE gets a number each
-      --profile FILE  write the operators of the run as a Chrome trace (chrome://tracing, Perfetto)
-      --kernels       with --profile: compile the method, and write the kernel calls of its plan with their operations and bytes; as a
-                      table too, but for --json
-${EVAL_HELP}
-${WINOGRAD_HELP}
-${WEIGHTS_HELP}
-${LIMIT_HELP}
-${OPS_HELP}`,
+export const run: Command = {
+  synopsis: 'run MODEL',
+  about: `Calls a method and prints its result.
+
+Without arguments, those that are bundled with the model, or random ones: of a form that a .ptlc file was compiled for, or of the smallest
+sizes that the file declares.`,
+  options: OPTIONS,
 
   async run(args) {
-    const { model, inputs, values } = parseModelArguments(args, {
-      method: { type: 'string', short: 'm', default: 'forward' },
-      json: { type: 'boolean', default: false },
-      each: { type: 'boolean', default: false },
-      labels: { type: 'string' },
-      top: { type: 'string' },
-      output: { type: 'string', short: 'o' },
-      profile: { type: 'string' },
-      kernels: { type: 'boolean', default: false },
-      ...EVAL_OPTION,
-      ...WINOGRAD_OPTION,
-      ...WEIGHTS_OPTION,
-      ...LIMIT_OPTION,
-      ...OPS_OPTION,
-    })
+    const { model, inputs, values } = parseModelArguments(args, OPTIONS)
     if (values.kernels && values.profile === undefined) throw new UsageError('--kernels goes with --profile')
     if (values.top !== undefined && values.labels === undefined) throw new UsageError('--top goes with --labels')
     if (values.each && (values.output !== undefined || values.profile !== undefined))
       throw new UsageError('--each goes with neither --output nor --profile')
     if (values.each && inputs.isBatch === true) throw new UsageError('--each and --batch do not go together')
+    if (values.shape !== undefined && inputs.files.length > 0) throw new UsageError('--shape goes without input files')
     if (values.each && inputs.files.length === 0) throw new UsageError('--each needs input files')
     const top = values.top === undefined ? undefined : parseCount(values.top, '--top', 1)
     checkOutput(values.output)
@@ -100,7 +95,7 @@ ${OPS_HELP}`,
       }
       if (values.json) console.log(JSON.stringify(results))
     } else {
-      const { args: call, source } = await runInputs(model, values.method, inputs)
+      const { args: call, source } = await runInputs(module, model, values.method, inputs, values.shape)
       if (source !== null) console.error(`ptlite run: no --input; ${source}`)
       if (inputs.files.length > 1 && call.length > 1 && values.method === 'forward' && module.inputs?.length === 1)
         throw new UsageError(
@@ -117,10 +112,16 @@ ${OPS_HELP}`,
   },
 }
 
-/** Without files the arguments that a .ptlc file was compiled for; `source` says so. */
-async function runInputs(model: string, method: string, inputs: InputFiles): Promise<{ args: readonly Input[]; source: string | null }> {
-  const example = inputs.files.length > 0 ? null : exampleInputs(model, method)
-  return example === null || example.args.length === 0 ? { args: await readArguments(inputs), source: null } : example
+/** Without files the arguments that are known; `source` says which. */
+async function runInputs(
+  module: Module,
+  model: string,
+  method: string,
+  inputs: InputFiles,
+  shapes: readonly string[] | undefined,
+): Promise<{ args: readonly Input[]; source: string | null }> {
+  const known = inputs.files.length > 0 ? null : knownInputs(module, model, method, shapes)
+  return known === null || known.args.length === 0 ? { args: await readArguments(inputs), source: null } : known
 }
 
 function checkOutput(file: string | undefined): void {

@@ -10,7 +10,7 @@ import { readTrace } from '../../selective-build/selection/read-trace.js'
 import { EMPTY_TRACE, mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
 import { readCompiled, whyUnusable } from './compiled-file.js'
 import { traceOfCompiled } from './compiled-trace.js'
-import { SELECTIVE_BUILD } from './selective-build-usage.js'
+import { SELECTIVE_BUILD, SELECTIVE_BUILD_OPTIONS } from './selective-build-usage.js'
 import { type Command, parse, UsageError } from './usage.js'
 import { verifyLevels, verifyTrace } from './verify.js'
 import { verifyWasm } from './verify-wasm.js'
@@ -19,25 +19,7 @@ export const selectiveBuild: Command = {
   ...SELECTIVE_BUILD,
 
   async run(args) {
-    const { values } = parse({
-      args,
-      options: {
-        trace: { type: 'string', multiple: true },
-        model: { type: 'string', multiple: true },
-        ops: { type: 'string', multiple: true },
-        all: { type: 'boolean', default: false },
-        target: { type: 'string', default: 'native' },
-        isa: { type: 'string' },
-        level: { type: 'string' },
-        'all-dtypes': { type: 'boolean', default: false },
-        'with-compiler': { type: 'boolean', default: false },
-        out: { type: 'string' },
-        'no-verify': { type: 'boolean', default: false },
-        cache: { type: 'string' },
-        sources: { type: 'string' },
-        'verify-only': { type: 'boolean', default: false },
-      },
-    })
+    const { values } = parse({ args, options: SELECTIVE_BUILD_OPTIONS })
     if (values.out === undefined) throw new UsageError('name the output folder with --out')
     const { target, isa } = targetIn(values)
     const known = new Set(kernelFields.map((row) => row.split(' ', 1)[0]!))

@@ -9,20 +9,22 @@ import { type Command, CommandFailed, UsageError } from './usage.js'
 /** What the command takes of the package. */
 interface ServePackage {
   readonly runServe: (args: readonly string[]) => Promise<void>
-  readonly CommandError: new () => Error
+  readonly CommandError: new () => Error & { readonly status: 1 | 2 }
   readonly SERVE_HELP: string
 }
 
 export const serve: Command = {
-  usage: 'serve DIR [--port N] [--grpc-port N] [--host ADDRESS] [OPTION ...]',
-  help: `Serves the models of a folder over the Open Inference Protocol and OpenAI's interface, by the package @ptlite/serve.
+  synopsis: 'serve DIR',
+  about: `Serves the models of a folder over the Open Inference Protocol and OpenAI's interface, by the package @ptlite/serve.
 
-  DIR                 has NAME/VERSION/model.ptl and its like, or NAME.ptl; NAME/config.json is optional
-      --port N        of HTTP; 8000 without it, and 0 takes a free one
-      --grpc-port N   of gRPC, which is not served without it
-      --host ADDRESS  to listen on, 127.0.0.1 without it
-
-'ptlite serve help' lists all options.`,
+DIR has NAME/VERSION/model.ptl and its like, or NAME.ptl; NAME/config.json is optional.`,
+  // the package reads them
+  options: {
+    port: { type: 'string', value: 'N', help: 'of HTTP; 8000 without it, and 0 takes a free one' },
+    'grpc-port': { type: 'string', value: 'N', help: 'of gRPC, which is not served without it' },
+    host: { type: 'string', value: 'ADDRESS', help: 'to listen on, 127.0.0.1 without it' },
+  },
+  notes: "'ptlite serve help' lists all options.",
 
   async run(args) {
     const file = findPackage()
@@ -40,7 +42,10 @@ export const serve: Command = {
     try {
       await runServe(args)
     } catch (error) {
-      throw error instanceof CommandError ? new UsageError(error.message) : error
+      if (!(error instanceof CommandError)) throw error
+      if (error.status === 2) throw new UsageError(error.message)
+      console.error(`${red('ptlite:')} ${error.message}`)
+      throw new CommandFailed(1)
     }
   },
 }

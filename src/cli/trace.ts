@@ -5,55 +5,75 @@ import { readTrace } from '../../selective-build/selection/read-trace.js'
 import { TRACED_PLANS } from '../../selective-build/selection/selection.js'
 import { startRecording, stopRecording } from '../../selective-build/trace/recorder.js'
 import { traceToYaml } from '../../selective-build/trace/to-yaml.js'
-import { mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
+import { mergeTraces, type Trace, type TracedRun } from '../../selective-build/trace/trace.js'
 import { loadModule } from '../index.js'
 import { refuseCompiled } from './compiled-file.js'
 import { evalOf } from './model-options.js'
-import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
+import { METHODS_OPTION, parsePlannedRuns, plannedCalls, readRuns } from './planned-runs.js'
 import { during } from './terminal.js'
-import { type Command, UsageError } from './usage.js'
+import type { OptionTable } from './options.js'
+import { INPUT_OPTIONS, type Command, isInputFile } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 
+const OPTIONS = {
+  ...INPUT_OPTIONS,
+  ...METHODS_OPTION,
+  output: { type: 'string', short: 'o', value: 'FILE.trace', help: 'MODEL.trace in this folder without it' },
+  plans: {
+    type: 'boolean',
+    default: false,
+    help: 'compile each run, too, for builds with the compiler (selective-build --with-compiler)',
+  },
+  eval: {
+    type: 'boolean',
+    default: false,
+    help: 'take the model out of training mode, for apps that do; builds are tried with it so',
+  },
+  merge: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE',
+    help: "add another trace, or a selected_operators.yaml of PyTorch's tools",
+  },
+} as const satisfies OptionTable
+
 export const trace: Command = {
-  usage: 'trace MODEL [--input FILE.npy|FILE.npz|FILE.json ...] [--method NAME] [--plans] [--eval] [-o model.trace] [--merge FILE]',
-  help: `Runs a model and writes down what it uses, for selective-build.
+  synopsis: 'trace MODEL',
+  about: `Runs a model and writes down what it uses, for selective-build.
 
-Without --input, forward runs on every input that the exporter bundled with the model.
-
-  -i, --input FILE ...  the arguments of one run: .npy, .npz or .json files in order. Each --input begins another run
-  -m, --method NAME     the method of the runs after it; forward before the first one. Without any run it is called without arguments
-  -o, --output FILE     MODEL.trace in this folder without it
-      --plans           compile each run, too, for builds with the compiler (selective-build --with-compiler)
-      --eval            take the model out of training mode, for apps that do; builds are tried with it so
-      --merge FILE      add another trace, or a selected_operators.yaml of PyTorch's tools; may be repeated`,
+Each --input or --image begins another run, with the .npy, .npz, .json, .jpg, .png and .wav files after it as its arguments. Without any, forward
+runs on every input that the exporter bundled with the model, else on one of the smallest sizes that the file declares.`,
+  options: OPTIONS,
 
   async run(args) {
-    const { model, runs, merge, ...given } = parsePlannedRuns(args)
-    if (given.rounding.weights !== undefined) throw new UsageError('--weights goes with compile')
-    if (given['no-winograd']) throw new UsageError('--no-winograd goes with compile')
-    if (given.ops.length > 0) throw new UsageError('--ops goes with compile')
-    if (given.isa !== undefined) throw new UsageError('--isa goes with compile')
-    const output = given.output ?? `${withoutExtension(basename(model))}.trace`
+    const { model, values, ...given } = parsePlannedRuns(args, OPTIONS)
+    const output = values.output ?? `${withoutExtension(basename(model))}.trace`
     refuseCompiled(model, 'trace', 'selective-build --model takes it as it is')
+    const runs = await readRuns(given)
     startRecording()
     let traced: Trace
     try {
-      const module = await loadModule(model, { onWarning: () => undefined, ...evalOf(given) })
+      const module = await loadModule(model, { onWarning: () => undefined, ...evalOf(values) })
       for (const { method, args } of plannedCalls(module, runs)) {
         await during(`running ${method}`, async () => {
           module.call(method, args)
-          if (given.plans) await module.compile(method, args)
+          if (values.plans) await module.compile(method, args)
         })
       }
     } finally {
       traced = stopRecording()
     }
     const known = new Set(kernelFields.map((row) => row.split(' ', 1)[0]!))
-    const calls =
-      runs.length === 0 ? [{ method: 'forward', files: null }] : runs.map(({ method, files }) => ({ method, files: files ?? [] }))
-    const again = calls.map((call) => ({ model, ...call, ...(given.eval ? { eval: true as const } : {}) }))
-    const features = new Set([...traced.features, ...(given.plans ? [TRACED_PLANS] : [])])
-    const result = mergeTraces([{ ...traced, features, runs: again }, ...merge.map((file) => readTrace(file, known))])
+    // what pictures become is said by options, which traces have not
+    const calls: Pick<TracedRun, 'method' | 'files' | 'shapes'>[] =
+      given.runs.length === 0
+        ? [{ method: 'forward', files: null }]
+        : given.runs
+            .filter(({ files }) => files === null || files.every(isInputFile))
+            .map(({ method, files, shapes }) => ({ method, files: files ?? [], ...(shapes === undefined ? {} : { shapes }) }))
+    const again = calls.map((call) => ({ model, ...call, ...(values.eval ? { eval: true as const } : {}) }))
+    const features = new Set([...traced.features, ...(values.plans ? [TRACED_PLANS] : [])])
+    const result = mergeTraces([{ ...traced, features, runs: again }, ...(values.merge ?? []).map((file) => readTrace(file, known))])
     const report = reportBeside(output)
     await writeFile(output, traceToYaml(result, dirname(output)))
     for (const line of summary(traced, output)) report(line)

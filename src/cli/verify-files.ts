@@ -4,8 +4,9 @@ import { parse, UsageError, type Command } from './usage.js'
 
 /** ptlite verify: whether files are whole. */
 export const verify: Command = {
-  usage: 'verify MODEL...',
-  help: `Says whether model files are whole and can be run here.
+  synopsis: 'verify MODEL...',
+  options: {},
+  about: `Says whether model files are whole and can be run here.
 
 Reads all of each file: the checksums of .ptl archives, tensors included, then what loading checks: attributes, programs, operators. Test cases that are bundled with an ExecuTorch program (.bpte) are run.
 Ends with the first file that is not whole.`,

@@ -8,7 +8,8 @@ import type * as whole from '../selected.js'
 import { readCompiled } from './compiled-file.js'
 import { argumentsOf } from './example-inputs.js'
 import { readInputs } from './inputs.js'
-import { bundledRuns } from './planned-runs.js'
+import { knownRuns } from './planned-runs.js'
+import { tensorsOfShapes } from './shapes.js'
 
 /** A call to make in both runtimes. */
 export interface VerifiedRun {
@@ -135,18 +136,22 @@ export function verifyLevels(trace: Trace, levels: readonly string[], args: read
 /** The calls that a trace notes. */
 export async function runsOf(trace: Trace): Promise<VerifiedRun[]> {
   const runs: VerifiedRun[] = []
-  for (const { model, method, files, ...mode } of trace.runs) {
-    if (files !== null) runs.push({ model, method, args: readInputs(files), ...mode })
+  for (const { model, method, files, shapes, ...mode } of trace.runs) {
+    if (shapes !== undefined) {
+      const module = await full.loadModule(model)
+      runs.push({ model, method, args: tensorsOfShapes(module, method, shapes).args, ...mode })
+      module.dispose()
+    } else if (files !== null) runs.push({ model, method, args: readInputs(files), ...mode })
     else for (const args of await argumentLists(model, method)) runs.push({ model, method, args, ...mode })
   }
   return runs
 }
 
 /** Those of the forms that a .ptlc file was compiled for; the inputs that are bundled with other models. */
-async function argumentLists(model: string, method: string): Promise<full.Input[][]> {
+async function argumentLists(model: string, method: string): Promise<(readonly full.Input[])[]> {
   const compiled = readCompiled(model)
   if (compiled !== null) return compiled.plans.filter((plan) => plan.method === method).map(argumentsOf)
-  return bundledRuns(await full.loadModule(model))
+  return knownRuns(await full.loadModule(model))
 }
 
 /** Compares the runs of a trace at the level that the process has. */

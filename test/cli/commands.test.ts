@@ -162,7 +162,7 @@ t.test('errors a user can cause exit with 1 and one message', async (t) => {
   const dir = t.testdir({ 'bad.ptl': 'not a model', 'bad.npy': 'not npy', 'bad.json': '{' })
   const cases: [RegExp, ...string[]][] = [
     [/INVALID_FILE/, 'run', join(dir, 'bad.ptl')],
-    [/INVALID_FILE/, 'inspect', join(dir, 'absent.ptl')],
+    [/NOT_FOUND/, 'inspect', join(dir, 'absent.ptl')],
     [/bad\.npy.*INVALID_FILE/s, 'run', digits('digits.ptl'), '--input', join(dir, 'bad.npy')],
     [/bad\.json.*not JSON/s, 'run', digits('digits.ptl'), '--input', join(dir, 'bad.json')],
     [/no method 'backward'/, 'run', digits('digits.ptl'), '--method', 'backward'],

@@ -229,14 +229,14 @@ t.test('what cannot be compiled is said', async (t) => {
   const model = fixturePath('compile.ptl')
   const output = join(work, 'never.ptlc')
   const cases: [RegExp, number, ...string[]][] = [
-    [/no bundled inputs; give the arguments of a run with --input/, 1, model, '-o', output],
+    [/no bundled inputs, and declares no sizes; give the arguments of a run with --input/, 1, model, '-o', output],
     [/cannot read the model/, 1, join(work, 'absent.ptl'), '-o', output],
     [/absent\.npy/, 1, model, '--input', join(work, 'absent.npy'), '-o', output],
     [/no method 'backward'/, 1, model, '--method', 'backward', '-o', output],
     [/would be overwritten/, 1, model, '-i', rows(1), '-o', model],
     [/cannot write/, 1, model, '-i', rows(1), '-o', join(work, 'no/such/folder.ptlc')],
     [/name a model file/, 2],
-    [/--merge goes with trace/, 2, model, '--merge', 'x'],
+    [/unknown option --merge/, 2, model, '--merge', 'x'],
   ]
   for (const [message, status, ...args] of cases) t.match(await ptlite('compile', ...args), { status, stderr: message })
   t.throws(() => readFileSync(output), { code: 'ENOENT' })

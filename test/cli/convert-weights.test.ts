@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { loadModule, type Module, type Tensor, tensor } from '../../src/index.js'
@@ -16,12 +16,31 @@ type Call = { readonly tokens: readonly (readonly number[])[]; readonly more: bo
 
 const folder = fileURLToPath(new URL('../fixtures/integer-weights/', import.meta.url))
 const network = join(folder, 'network.pt')
-const calls = JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8')) as readonly Call[]
+const products = join(folder, 'products.pt')
+const tied = join(folder, 'tied.pt')
+const resultsIn = (file: string): readonly Call[] => JSON.parse(readFileSync(join(folder, file), 'utf8')) as readonly Call[]
+const calls = resultsIn('results.json')
+const callsOfProducts = resultsIn('products.json')
+const callsOfTied = resultsIn('tied.json')
 
-const FORMATS: readonly { readonly name: Name; readonly options: readonly string[]; readonly layers: string }[] = [
-  { name: 'int8', options: ['int8'], layers: '8 bits: 6, of 4 bits: 0' },
-  { name: 'int4', options: ['int4'], layers: '8 bits: 2, of 4 bits: 4' },
-  { name: 'int4-64', options: ['int4', '--group', '64'], layers: '8 bits: 3, of 4 bits: 3' },
+interface Format {
+  readonly model: string
+  readonly calls: readonly Call[]
+  readonly name: Name
+  readonly options: readonly string[]
+  readonly layers: string
+}
+const FORMATS: readonly Format[] = [
+  { model: network, calls, name: 'int8', options: ['int8'], layers: '8 bits: 7, of 4 bits: 0' },
+  { model: network, calls, name: 'int4', options: ['int4'], layers: '8 bits: 3, of 4 bits: 4' },
+  { model: network, calls, name: 'int4-64', options: ['int4', '--group', '64'], layers: '8 bits: 4, of 4 bits: 3' },
+  { model: products, calls: callsOfProducts, name: 'int8', options: ['int8'], layers: '8 bits: 6, of 4 bits: 0' },
+  { model: products, calls: callsOfProducts, name: 'int4', options: ['int4'], layers: '8 bits: 1, of 4 bits: 5' },
+  { model: products, calls: callsOfProducts, name: 'int4-64', options: ['int4', '--group', '64'], layers: '8 bits: 2, of 4 bits: 4' },
+  // the matrix that is an embedding, too, gets 8 bits
+  { model: tied, calls: callsOfTied, name: 'int8', options: ['int8'], layers: '8 bits: 2, of 4 bits: 0' },
+  { model: tied, calls: callsOfTied, name: 'int4', options: ['int4'], layers: '8 bits: 1, of 4 bits: 1' },
+  { model: tied, calls: callsOfTied, name: 'int4-64', options: ['int4', '--group', '64'], layers: '8 bits: 1, of 4 bits: 1' },
 ]
 
 function run(module: Module, { tokens, more }: Call): Tensor[] {
@@ -36,11 +55,11 @@ function furthest(found: readonly Tensor[], wanted: readonly { readonly data: Ar
   }, 0)
 }
 
-for (const { name, options, layers } of FORMATS) {
+for (const { model, calls, name, options, layers } of FORMATS) {
   for (const extension of ['ptl', 'ff']) {
-    await t.test(`${name} in a .${extension}`, async (t) => {
+    await t.test(`${basename(model)}, ${name} in a .${extension}`, async (t) => {
       const output = join(t.testdir({}), `out.${extension}`)
-      const { status, stdout, stderr } = await ptlite('convert', network, '--weights', ...options, '-o', output)
+      const { status, stdout, stderr } = await ptlite('convert', model, '--weights', ...options, '-o', output)
       t.equal(status, 0, stderr)
       t.match(stdout, `linear layers with weights of ${layers}`)
       for (const compile of ['off', 'eager'] as const) {
@@ -65,12 +84,12 @@ await t.test('numbers are those that loadModule rounds to', async (t) => {
   await ptlite('convert', network, '--weights', 'int8', '-o', output)
   const [written, rounded] = [
     await loadModule(output),
-    await loadModule(network, { weights: 'int8', activations: 'float', keep: (name) => /^(embedding|read)/.test(name) }),
+    await loadModule(network, { weights: 'int8', activations: 'float', keep: (name) => name.startsWith('read') }),
   ]
   const weights = new Map(written.parameters())
   const types = [...weights].filter(([name]) => name.endsWith('.weight')).map(([name, { dtype }]) => [name, dtype])
   t.strictSame(Object.fromEntries(types), {
-    'embedding.weight': 'float32',
+    'embedding.weight': 'int8',
     'first.weight': 'int8',
     'plain.weight': 'int8',
     'branch.weight': 'int8',
@@ -85,6 +104,37 @@ await t.test('numbers are those that loadModule rounds to', async (t) => {
         run(rounded, call).map((result) => ({ data: result.data() as Float32Array })),
       ) < 2e-5,
     )
+})
+
+await t.test('an embedding that is a last layer, too', async (t) => {
+  const output = join(t.testdir({}), 'out.ptl')
+  await ptlite('convert', tied, '--weights', 'int4', '-o', output)
+  const module = await loadModule(output)
+  const weights = new Map(module.parameters())
+  const [embedding, head] = ['embedding', 'head'].map((name) => weights.get(`${name}.weight`)) as [Tensor, Tensor]
+  t.strictSame([embedding.dtype, embedding.shape], ['int8', [48, 64]])
+  t.equal(embedding.storage, head.storage, 'is one copy')
+  module.dispose()
+})
+
+await t.test('products with a matrix', async (t) => {
+  const output = join(t.testdir({}), 'out.ptl')
+  await ptlite('convert', products, '--weights', 'int8', '-o', output)
+  const [written, original] = [await loadModule(output), await loadModule(products)]
+  const [types, before] = [written, original].map((module) => new Map([...module.parameters()].map(([name, w]) => [name, w]))) as [
+    Map<string, Tensor>,
+    Map<string, Tensor>,
+  ]
+  for (const name of ['wide', 'narrow', 'plain', 'square']) {
+    t.equal(types.get(name)!.dtype, 'int8', name)
+    t.strictSame(types.get(name)!.shape, [...before.get(name)!.shape].reverse(), `${name} has a row for each output`)
+  }
+  // with factors, on the left, and of a linear layer, too
+  for (const name of ['scaled', 'left', 'both', 'whole', 'bias']) t.equal(types.get(name)!.dtype, 'float32', name)
+  for (const call of callsOfProducts) {
+    const wanted = run(original, call).map((result) => ({ data: result.data() as Float32Array }))
+    t.ok(furthest(run(written, call), wanted) < 0.5)
+  }
 })
 
 await t.test('plans have the kernels of packed weights, with bias and activation', async (t) => {

@@ -1,6 +1,7 @@
 import { models } from '../engine/lazy.js'
-import type { LoadOptions } from '../engine/options.js'
+import type { CacheLike, LoadOptions } from '../engine/options.js'
 import type { Openable } from '../formats/containers/bytes.js'
+import * as features from '../runtime/features.js'
 import { isArrayBuffer, isUint8Array } from '../runtime/intrinsics.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
@@ -8,6 +9,7 @@ import { Module } from './module.js'
 import { giveUpIfAborted, isSignal, ownSignal } from './signal.js'
 import { yieldToEventLoop } from '../runtime/event-loop.js'
 import { atHand } from './at-hand.js'
+import { isIntegrity } from './remote/integrity.js'
 import type { ModelSource } from './sources.js'
 import { nativeHost } from '../runtime/native/library.js'
 
@@ -20,13 +22,18 @@ const LARGE = 1 << 20
  * it rejects with a PtliteError.
  *
  * A `.ptlc` file of another ISA level or version of the library is replaced by the model that it was compiled from, where that
- * lies beside it, and is refused otherwise.
+ * lies beside it, and is refused otherwise. `M` is what the caller knows of the model: a `TypedModule` that `ptlite types` has written.
  */
+export function loadModule(model: ModelSource, options?: LoadOptions): Promise<Module>
+export function loadModule<M extends object>(model: ModelSource, options?: LoadOptions): Promise<M>
+// ReturnType goes by the last one
+export function loadModule(model: ModelSource, options?: LoadOptions): Promise<Module>
 export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
   const signal = options.signal === undefined ? undefined : ownSignal(options.signal)
-  const source = await atHand(model, signal)
-  const data = options.data && (await Promise.all(options.data.map(async (file) => atHand(file, signal))))
+  const { onProgress, cache, integrity } = options
+  const source = await atHand(model, { signal, onProgress, cache, integrity })
+  const data = options.data && (await Promise.all(options.data.map(async (file) => atHand(file, { signal, cache }))))
   // a model that could not run is not loaded
   nativeHost()
   const waiting = models.ready()
@@ -64,6 +71,16 @@ function listOfSources(value: unknown): string | null {
 const GROUPS: readonly unknown[] = [32, 64, 128, 256]
 const groupTest = (value: unknown): string | null => (GROUPS.includes(value) ? null : GROUPS.join(', '))
 
+/** The name of a directory, or of a cache; or a cache. */
+function cacheTest(value: unknown): string | null {
+  const { match, put, delete: remove } = (typeof value === 'object' && value !== null ? value : {}) as Partial<CacheLike>
+  const isCache = [match, put, remove].every((method) => callback(method) === null)
+  return isCache || (typeof value === 'string' && value !== '' && !value.includes('\0')) ? null : 'a directory or a Cache'
+}
+
+/** Of builds that read models from more than paths and bytes. */
+const OF_SOURCES = { onProgress: callback, cache: cacheTest, integrity: isIntegrity }
+
 /** Throws INVALID_ARGUMENT for unknown options. `where` names the function. */
 export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): void {
   const tests = {
@@ -75,6 +92,7 @@ export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): 
     strict: boolean,
     data: listOfSources,
     limits: limitsTest(where, { objects: count }),
+    ...(features.sources ? OF_SOURCES : ({} as typeof OF_SOURCES)),
     signal: isSignal,
     onWarning: callback,
     maxIterations: count,

@@ -1,3 +1,4 @@
+import { throwIfAborted } from '../runtime/aborted.js'
 import { concatenated } from '../runtime/bytes.js'
 import { PtliteError } from '../runtime/error.js'
 import { isArrayBuffer } from '../runtime/intrinsics.js'
@@ -19,10 +20,10 @@ const MAX_BYTES = 2 ** 33
 
 /**
  * The bytes of a source that has to be waited for. Throws INVALID_ARGUMENT for what is no source, and
- * INVALID_FILE with its cause where it cannot be read. Rejects with the signal's reason once that is aborted.
+ * INVALID_FILE with its cause where it cannot be read. Rejects with ABORTED once that is aborted.
  */
 export async function contentOf(source: Exclude<ModelSource, Content | URL>, signal?: AbortSignal): Promise<Content> {
-  signal?.throwIfAborted()
+  throwIfAborted(signal)
   const content = reading(() => readerOf(source))()
   return await (signal === undefined ? content : untilAborted(content, signal))
 }
@@ -38,10 +39,12 @@ function readerOf(source: Exclude<ModelSource, Content | URL>): () => Content | 
   throw notASource(source)
 }
 
-/** A page that says that there is no such file is no model. Throws INVALID_FILE for a `Response` of an error. */
+/** A page that says that there is no such file is no model. Throws NOT_FOUND or INVALID_FILE for a `Response` of an error. */
 export function checkAnswer(source: object): void {
   const { ok, status, url } = source as { readonly ok?: unknown; readonly status?: unknown; readonly url?: unknown }
-  if (ok === false) throw new PtliteError('INVALID_FILE', `the server answered with status ${String(status)} for ${String(url)}`)
+  if (ok !== false) return
+  const code = status === 404 || status === 410 ? 'NOT_FOUND' : 'INVALID_FILE'
+  throw new PtliteError(code, `the server answered with status ${String(status)} for ${String(url)}`)
 }
 
 function bufferFrom(found: unknown): ArrayBuffer {

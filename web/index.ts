@@ -3,7 +3,7 @@
 import '../chunks/background.js'
 export * from '../src/index.js'
 export { codeReady, setKernels } from '../runtime/native/wasm/library.js'
-export { clearCache, loadCached, type CachedOptions, type CacheLike } from './cache/load-cached.js'
+export { clearCache, loadCached, type CachedOptions } from './cache/load-cached.js'
 export { loadInWorker } from './worker/load-in-worker.js'
 export { WorkerModule, type WorkerInput } from './worker/worker-module.js'
 export type { KernelFile, KernelFiles, KernelSource } from '../runtime/native/wasm/locate.js'

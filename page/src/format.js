@@ -12,8 +12,9 @@ export function formatBytes(bytes) {
   return `${value.toPrecision(3).replace(/\.0+$/, '')} ${UNITS[unit]}`
 }
 
-/** `0.12 ms`, `3.4 s` */
+/** `0.12 ms`, `3.4 s`; `< 0.1 ms` for what is too short for the clock that pages have. */
 export function formatTime(milliseconds) {
+  if (milliseconds <= 0) return '< 0.1 ms'
   if (milliseconds >= 1000) return `${(milliseconds / 1000).toPrecision(3)} s`
   return milliseconds >= 100 ? `${Math.round(milliseconds)} ms` : `${milliseconds.toPrecision(2)} ms`
 }

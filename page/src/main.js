@@ -34,7 +34,7 @@ async function showMemory() {
 }
 
 async function route() {
-  const name = location.hash.replace(/^#\/?/, '').split('/')[0] || 'model'
+  const name = location.hash.replace(/^#\/?/, '').split(/[/?]/)[0] || 'model'
   const key = Object.hasOwn(PAGES, name) ? name : 'model'
   if (current?.key === key) return
   if (current !== null) {

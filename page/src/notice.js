@@ -10,18 +10,22 @@ const ADVICE = {
   MODEL_ERROR: 'The code of the model raised this. Most often an argument has another size or type than it expects.',
 }
 
-/** An error as people can use it: what happened, its code, and what to do. */
-export function errorNotice(title, error) {
+/** An error as people can use it: what happened, its code, and what to do. It comes into view; `goTo` leads to what it is about. */
+export function errorNotice(title, error, goTo = null) {
   const code = error?.code ?? null
   const lines = String(error?.message ?? error)
   const advice = code === null ? null : ADVICE[code]
-  return h(
+  const notice = h(
     'div',
     { class: 'notice error', role: 'alert' },
     h('p', { class: 'notice-title' }, title, code === null ? null : h('code', { class: 'chip' }, code)),
     h('p', { class: 'message' }, lines),
     advice ? h('p', { class: 'quiet' }, advice) : null,
+    goTo === null ? null : h('button', { type: 'button', class: 'inline', onclick: goTo }, 'Show where'),
   )
+  // once it is in the page
+  requestAnimationFrame(() => notice.scrollIntoView({ block: 'nearest' }))
+  return notice
 }
 
 /** A note beside what it is about. */

@@ -120,7 +120,7 @@ t.test('what there is not says so', options, async (t) => {
   web.tensor([1])
   t.throws(() => web.setKernels('elsewhere.wasm'), { code: 'NATIVE_LIBRARY', message: /loaded already/ })
   t.throws(() => web.custom.openLibrary('ops.so', 1, ''), { name: 'PtliteError', code: 'UNSUPPORTED_HOST' })
-  await t.rejects(web.loadModule('/there/is/no.ptl'), { name: 'PtliteError', code: 'INVALID_FILE' })
+  await t.rejects(web.loadModule('/there/is/no.ptl'), { name: 'PtliteError', code: 'NOT_FOUND' })
 })
 
 /** Runs the library where a page would: nothing of Node, and kernels that come by fetch. */
@@ -135,10 +135,10 @@ const PAGE = `
     const arrayBuffer = async () => new Uint8Array(readFileSync(new URL(url))).buffer
     return { ok: found, status: found ? 200 : 404, url: String(url), headers: new Map(), arrayBuffer }
   }
+  delete globalThis.process
+  delete globalThis.Buffer
+  delete globalThis.setImmediate
   import(library).then(async (ptlite) => {
-    delete globalThis.process
-    delete globalThis.Buffer
-    delete globalThis.setImmediate
     const { tensor, ready, loadModule } = ptlite
     const said = {}
     try { tensor([1, 2]) } catch ({ name, code, message }) { said.early = { name, code, message } }
@@ -167,7 +167,7 @@ for (const first of ['ready', 'loadModule']) {
     t.notOk((said as { error?: string }).error, 'nothing fails')
     t.match(said, {
       early: { name: 'PtliteError', code: 'NATIVE_LIBRARY', message: /await ready\(\)/ },
-      missing: { name: 'PtliteError', code: 'INVALID_FILE', message: /404/ },
+      missing: { name: 'PtliteError', code: 'NOT_FOUND', message: /404/ },
       sum: 3,
       numel: 10,
       ran: 10,

@@ -31,7 +31,7 @@ const PROGRAM = `
     same.push(new Set(outputs.map(bits)).size === 1)
     const controller = new AbortController()
     setTimeout(() => controller.abort(), 2)
-    const aborted = await module.run('forward', [long], { signal: controller.signal }).catch(({ name }) => name)
+    const aborted = await module.run('forward', [long], { signal: controller.signal }).catch(({ code, cause }) => code + ' ' + cause.name)
     const limited = await module.run('forward', [long], { limits: { milliseconds: 2 } }).catch(({ code }) => code)
     const threads = web.getNumThreads()
     web.setNumThreads(1)
@@ -86,7 +86,7 @@ if (missing !== false) {
   for (const name of ['page', 'in-worker']) {
     t.test(`isolated: ${name}`, async (t) => {
       const { result, said } = await resultOf(`/isolated/${name}`)
-      t.match(result, { isolated: true, threads: 2, same: true, aborted: 'AbortError', limited: 'LIMIT_EXCEEDED' })
+      t.match(result, { isolated: true, threads: 2, same: true, aborted: 'ABORTED AbortError', limited: 'LIMIT_EXCEEDED' })
       t.ok((result as { turns: number }).turns > 3, 'the page goes on while plans run')
       t.strictSame(said, [])
     })

@@ -180,7 +180,7 @@ t.test('the event loop goes on while a plan runs, which can be given up, and has
     setTimeout(() => {
       controller.abort()
     }, 5 * i)
-    await t.rejects(module.run('forward', [input], { signal: controller.signal }), { name: 'AbortError' })
+    await t.rejects(module.run('forward', [input], { signal: controller.signal }), { code: 'ABORTED', cause: { name: 'AbortError' } })
     await t.rejects(module.run('forward', [input], { limits: { milliseconds: 3 } }), { code: 'LIMIT_EXCEEDED' })
     t.throws(() => module.call('forward', [input], { limits: { milliseconds: 3 } }), { code: 'LIMIT_EXCEEDED' })
   }

@@ -8,6 +8,7 @@ export const REPLACED: Readonly<Record<string, string>> = {
   'formats/containers/model-memory.ts': 'web/stand-ins/model-memory.ts',
   'formats/containers/zip/inflate.ts': 'web/stand-ins/inflate.ts',
   'src/at-hand.ts': 'web/stand-ins/at-hand.ts',
+  'src/remote/node.ts': 'web/stand-ins/absent.ts',
   'engine/replaced.ts': 'web/stand-ins/absent.ts',
   'selective-build/trace/model-file.ts': 'web/stand-ins/absent.ts',
   'engine/background/interpret.ts': 'web/stand-ins/absent.ts',
@@ -24,5 +25,9 @@ export const IN_CHUNKS: Readonly<Record<string, string>> = {
   'src/index.ts': 'src/library.ts',
 }
 
-/** Packages that are part of bundles, and which of their files have modules: of others what is not used cannot be left out. */
-export const PACKAGES: Readonly<Record<string, string>> = { flatbuffers: 'mjs/flatbuffers.js', fflate: 'esm/browser.js' }
+/** What packages that are part of bundles are imported by, and which of their files are modules: of others what is not used cannot be left out. */
+export const PACKAGES: Readonly<Record<string, string>> = {
+  flatbuffers: 'flatbuffers/mjs/flatbuffers.js',
+  fflate: 'fflate/esm/browser.js',
+  '@noble/hashes/sha2.js': '@noble/hashes/sha2.js',
+}

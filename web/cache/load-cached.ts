@@ -1,6 +1,7 @@
-import type { LoadOptions } from '../../engine/options.js'
+import type { CacheLike, LoadOptions } from '../../engine/options.js'
 import type { ByteSource } from '../../formats/containers/bytes.js'
 import { hashAt } from '../../runtime/tensor/hash.js'
+import { throwIfAborted } from '../../runtime/aborted.js'
 import { PtliteError } from '../../runtime/error.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import { KERNEL_ABI_HASH } from '../../runtime/native/generated/kernels.js'
@@ -10,16 +11,12 @@ import { models } from '../../engine/lazy.js'
 import { ownSignal } from '../../src/signal.js'
 import { checkLoadOptions, loadOpen } from '../../src/load-module.js'
 import type { Module } from '../../src/module.js'
+import { addressIn } from '../../src/remote/address.js'
+import { tagIn } from '../../src/remote/download.js'
 import { absolute } from '../receiving/absolute.js'
 import { atHand } from '../stand-ins/at-hand.js'
+import { openedCache, storage } from './storage.js'
 import type { CachedCall } from './compiled.js'
-
-/** What of the Cache API is needed. */
-export interface CacheLike {
-  match(address: string): Promise<Response | undefined>
-  put(address: string, response: Response): Promise<void>
-  delete(address: string): Promise<boolean>
-}
 
 export interface CachedOptions extends LoadOptions {
   /** Calls that are to be compiled ahead, for arguments of these forms; asked for once kernels can run. The module serves these alone then. */
@@ -27,12 +24,6 @@ export interface CachedOptions extends LoadOptions {
   /** The name of a cache of the Cache API, 'ptlite' without it; or what does as one. */
   readonly cache?: string | CacheLike
 }
-
-interface CacheStorageLike {
-  open(name: string): Promise<CacheLike>
-  delete(name: string): Promise<boolean>
-}
-const storage = (): CacheStorageLike | undefined => (globalThis as { readonly caches?: CacheStorageLike }).caches
 
 const NAME = 'ptlite'
 const MADE = 'x-ptlite-made'
@@ -49,9 +40,9 @@ export async function loadCached(url: string | URL, options: CachedOptions = {})
   if (calls !== undefined && typeof calls !== 'function')
     throw new PtliteError('INVALID_ARGUMENT', 'loadCached(): expected calls to be a function')
   const signal = ownSignal(others.signal)
-  signal?.throwIfAborted()
-  const address = absolute(url)
-  const [cache, tag] = await Promise.all([opened(where), tagOf(address, signal), kernelsReady(), models.ready()])
+  throwIfAborted(signal)
+  const address = /^hf:/i.test(String(url)) ? addressIn(url)!.url : absolute(url)
+  const [cache, tag] = await Promise.all([openedCache(where), tagOf(address, signal), kernelsReady(), models.ready()])
   const made = [
     PLAN_VERSION,
     KERNEL_ABI_HASH,
@@ -59,6 +50,7 @@ export async function loadCached(url: string | URL, options: CachedOptions = {})
     others.winograd ?? '',
     others.eval ?? '',
     others.strict ?? '',
+    others.integrity ?? '',
     ...[others.weights ?? '', others.group ?? '', others.activations ?? ''],
     calls === undefined ? 'file' : 'plans',
   ].join(' ')
@@ -77,17 +69,9 @@ export async function clearCache(name: string = NAME): Promise<void> {
   await storage()?.delete(name)
 }
 
-async function opened(where: string | CacheLike): Promise<CacheLike | undefined> {
-  if (typeof where === 'object') return where
-  // pages without a secure context have none, and some browsers refuse it
-  return storage()
-    ?.open(where)
-    .catch(() => undefined)
-}
-
 const OFFLINE = Symbol('offline')
 
-/** What the server says that tells a file from others at its address; '' where it says nothing. */
+/** The tag that the server gives; '' where it gives none. */
 async function tagOf(address: string, signal: AbortSignal | undefined): Promise<string | typeof OFFLINE> {
   try {
     const request = { method: 'HEAD', cache: 'no-cache', ...(signal === undefined ? {} : { signal }) }
@@ -95,12 +79,10 @@ async function tagOf(address: string, signal: AbortSignal | undefined): Promise<
     // of a server that is in trouble, rather than of one that knows no HEAD
     return answer.ok ? tagIn(answer) : answer.status >= 500 && answer.status !== 501 ? OFFLINE : ''
   } catch {
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     return OFFLINE
   }
 }
-
-const tagIn = ({ headers }: Response): string => headers.get('etag') ?? headers.get('last-modified') ?? ''
 
 /** undefined where what is kept is damaged, or not of these calls. */
 async function fromCache(
@@ -110,7 +92,7 @@ async function fromCache(
   signal: AbortSignal | undefined,
 ): Promise<Module | undefined> {
   try {
-    const source = models().openSource(await atHand(kept, signal))
+    const source = models().openSource(await atHand(kept, { signal }))
     if (sumOf(source) !== kept.headers.get(SUM)) {
       source.close()
       return undefined
@@ -123,7 +105,7 @@ async function fromCache(
     }
     return module
   } catch (error) {
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     if (error instanceof PtliteError && error.code !== 'OUT_OF_MEMORY') return undefined
     throw error
   }
@@ -153,11 +135,11 @@ async function fromNetwork(
   try {
     answer = await fetch(address, signal === undefined ? {} : { signal })
   } catch (cause) {
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     throw new PtliteError('INVALID_FILE', `cannot read the model ${address}: ${(cause as Error).message}`, { cause })
   }
   const tag = tagIn(answer)
-  let source = models().openSource(await atHand(answer, signal))
+  let source = models().openSource(await atHand(answer, { signal, onProgress: options.onProgress, integrity: options.integrity }))
   const isKept = cache !== undefined && tag !== ''
   // the file itself, where there are no plans of it: compiling takes it away
   const file = isKept || calls !== undefined ? source.read(0, source.size) : undefined

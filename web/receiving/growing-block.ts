@@ -34,6 +34,13 @@ export class GrowingBlock {
     return mapping
   }
 
+  /** What came, for JavaScript; nothing where kernels cannot be asked any more. */
+  copy(): Uint8Array {
+    const bytes = new Uint8Array(this.length)
+    if (this.length > 0) unlessTrapped(() => kernels.mem_read({ address: this.address, bytes: this.length }, bytes))
+    return bytes
+  }
+
   /** Gives the memory back. */
   discard(): void {
     const { address, size } = this.take()

@@ -1,18 +1,20 @@
 import type { Mapping } from '../../formats/containers/model-memory.js'
+import { abortion } from '../../runtime/aborted.js'
 import { PtliteError } from '../../runtime/error.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { checkChunk, checkLength } from '../../src/sources.js'
-import type { Chunks } from './chunks.js'
+import type { Chunks } from '../../src/remote/chunks.js'
+import type { OnPart } from '../../src/remote/collect.js'
 import { GrowingBlock } from './growing-block.js'
 
 /** Bytes that may wait for the kernels to be loaded. */
 const MAX_WAITING = 16 << 20
 
 /**
- * Puts pieces into the kernels' memory as they come. Rejects with the signal's reason once that is aborted, with INVALID_FILE where fewer bytes come
- * than were promised, and as the pieces and the kernels do; nothing is left behind then.
+ * Puts pieces into the kernels' memory as they come. Rejects with ABORTED once that is aborted, with INVALID_FILE where fewer bytes come
+ * than were promised, and as the pieces and the kernels do; nothing is left behind then. `onPart` gets those that came where the last ones do not.
  */
-export async function receive(chunks: Chunks, signal?: AbortSignal): Promise<Mapping> {
+export async function receive(chunks: Chunks, signal?: AbortSignal, onPart?: OnPart): Promise<Mapping> {
   const block = new GrowingBlock(chunks.announced)
   const waiting: Uint8Array[] = []
   let [isReady, length, kept] = [false, 0, 0]
@@ -46,8 +48,10 @@ export async function receive(chunks: Chunks, signal?: AbortSignal): Promise<Map
       throw new PtliteError('INVALID_FILE', `the bytes of the model ended after ${length} of ${chunks.announced}; load it again`)
     return block.take()
   } catch (error) {
-    block.discard()
     chunks.cancel(error)
+    const part = onPart === undefined ? undefined : block.copy()
+    block.discard()
+    if (part !== undefined) await onPart!(part)
     throw error
   } finally {
     end.forget()
@@ -58,8 +62,7 @@ export async function receive(chunks: Chunks, signal?: AbortSignal): Promise<Map
 function endOf(signal: AbortSignal | undefined, ready: Promise<void>): { readonly reached: Promise<never>; forget(): void } {
   let abort = (): void => undefined
   const reached = new Promise<never>((_, reject) => {
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-    abort = () => reject(signal?.reason)
+    abort = () => reject(abortion(signal!))
     if (signal?.aborted === true) abort()
     signal?.addEventListener('abort', abort)
     ready.catch(reject)

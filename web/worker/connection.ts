@@ -1,4 +1,5 @@
-import type { RunOptions } from '../../engine/options.js'
+import type { LoadOptions, RunOptions } from '../../engine/options.js'
+import { abortion, throwIfAborted } from '../../runtime/aborted.js'
 import { PtliteError } from '../../runtime/error.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { checkList, checkText, reading } from '../../runtime/tensor/check-arguments.js'
@@ -7,7 +8,7 @@ import { Tuple } from '../../runtime/tensor/value.js'
 import { runSettings } from '../../src/call-options.js'
 import { tuple } from '../../src/values/coerce.js'
 import { Tensor } from '../../src/tensor-type.js'
-import type { Chunks } from '../receiving/chunks.js'
+import type { Chunks } from '../../src/remote/chunks.js'
 import { failureOf } from './failures.js'
 import type { About, Reply, Request, Sent } from './messages.js'
 import { startThread, type Thread } from './thread.js'
@@ -25,6 +26,12 @@ interface Pending {
   isGivenUp: boolean
 }
 
+/** Who is told of what the load finds. */
+interface Listener {
+  readonly onWarning: LoadOptions['onWarning'] | undefined
+  readonly onProgress: LoadOptions['onProgress'] | undefined
+}
+
 /** The worker of one model: requests are sent one at a time, so that those that wait can be taken back. */
 export class Connection {
   private readonly thread: Thread
@@ -36,7 +43,7 @@ export class Connection {
   /** Throws UNSUPPORTED_HOST where the host has no workers. */
   constructor(
     private readonly pieces: Chunks | undefined,
-    private readonly onWarning: ((text: string) => void) | undefined,
+    private readonly listener: Listener,
   ) {
     try {
       this.thread = startThread({
@@ -64,7 +71,7 @@ export class Connection {
     const { signal, limits } = runSettings(options)
     checkText(method, 'the name of a method')
     checkList(args, `the arguments of ${method}()`)
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     if (this.over !== undefined) throw this.over
     const packer = new Packer(CLASSES, (value) => (value instanceof Tuple ? value.items : undefined))
     const sent = reading(() => args.map((arg) => packer.pack(arg)))
@@ -97,8 +104,7 @@ export class Connection {
           pending.isGivenUp = true
           // what it answers all the same is of no use, and what is sent next comes behind this
           if (this.isBusy && this.queue[0] === pending) this.thread.post({ kind: 'abort' }, [])
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-          reject(signal?.reason)
+          reject(abortion(signal!))
         }
         signal?.addEventListener('abort', giveUp)
         this.queue.push(pending)
@@ -130,7 +136,8 @@ export class Connection {
   }
 
   private receive(reply: Reply): void {
-    if (reply.kind === 'warning') this.onWarning?.(reply.text)
+    if (reply.kind === 'warning') this.listener.onWarning?.(reply.text)
+    else if (reply.kind === 'progress') this.listener.onProgress?.(reply.progress)
     else if (reply.kind === 'pull') void this.sendPiece()
     else this.settle(reply)
   }

@@ -1,4 +1,5 @@
 import type { LoadOptions } from '../../engine/options.js'
+import { throwIfAborted } from '../../runtime/aborted.js'
 import { PtliteError } from '../../runtime/error.js'
 import { isArrayBuffer, isUint8Array } from '../../runtime/intrinsics.js'
 import { chosenKernels } from '../../runtime/native/wasm/library.js'
@@ -6,7 +7,7 @@ import type { KernelFile, KernelSource } from '../../runtime/native/wasm/locate.
 import { ownSignal } from '../../src/signal.js'
 import { checkLoadOptions } from '../../src/load-module.js'
 import { type ModelSource, read } from '../../src/sources.js'
-import { type Chunks, chunksOf } from '../receiving/chunks.js'
+import { type Chunks, chunksOf } from '../../src/remote/chunks.js'
 import { absolute } from '../receiving/absolute.js'
 import { Connection } from './connection.js'
 import type { SentSource } from './messages.js'
@@ -14,17 +15,24 @@ import { WorkerModule } from './worker-module.js'
 
 /**
  * Loads a model in a worker of its own, which fetches, compiles and runs it there, so that the page stays fluid. Takes what loadModule takes. The
- * kernels are those of `setKernels`. Rejects as loadModule, with UNSUPPORTED_HOST where there are no workers, and with the signal's reason.
+ * kernels are those of `setKernels`. Rejects as loadModule, and with UNSUPPORTED_HOST where there are no workers.
  */
 export async function loadInWorker(source: ModelSource, options: LoadOptions = {}): Promise<WorkerModule> {
   checkLoadOptions(options, 'loadInWorker()')
-  const { signal: given, onWarning, ...others } = options
+  const { signal: given, onWarning, onProgress, ...others } = options
+  if (typeof others.cache === 'object')
+    throw new PtliteError('INVALID_ARGUMENT', 'loadInWorker(): workers open caches by their names: expected cache to be a string')
   const signal = ownSignal(given)
-  signal?.throwIfAborted()
+  throwIfAborted(signal)
   const kernels = sentKernels(chosenKernels())
   const [sent, pieces] = await sourceOf(source)
-  const connection = new Connection(pieces, onWarning)
-  const request = { kind: 'load', source: sent, options: { ...others, warns: onWarning !== undefined }, kernels } as const
+  const connection = new Connection(pieces, { onWarning, onProgress })
+  const request = {
+    kind: 'load',
+    source: sent,
+    options: { ...others, warns: onWarning !== undefined, reports: onProgress !== undefined },
+    kernels,
+  } as const
   return WorkerModule.over(connection, await connection.load(request, signal))
 }
 

@@ -47,10 +47,11 @@ function sourceOf(source: SentSource): library.ModelSource {
   return new Response(stream, { headers: source.promised > 0 ? { 'content-length': String(source.promised) } : {} })
 }
 
-async function load({ source, options: { warns, ...options }, kernels }: LoadRequest): Promise<void> {
+async function load({ source, options: { warns, reports, ...options }, kernels }: LoadRequest): Promise<void> {
   if (kernels !== undefined) library.setKernels(kernels)
   const warnings = warns ? { onWarning: (text: string) => post({ kind: 'warning', text }) } : {}
-  const loaded = (module = await library.loadModule(sourceOf(source), { ...options, ...warnings }))
+  const progress = reports ? { onProgress: (progress: library.LoadProgress) => post({ kind: 'progress', progress }) } : {}
+  const loaded = (module = await library.loadModule(sourceOf(source), { ...options, ...warnings, ...progress }))
   const { methods, operators, missing, inputs, outputs } = loaded
   const about: About = { methods, operators, missing, inputs, outputs }
   post({ kind: 'loaded', about })

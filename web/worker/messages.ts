@@ -1,4 +1,4 @@
-import type { LoadOptions } from '../../engine/options.js'
+import type { LoadOptions, LoadProgress } from '../../engine/options.js'
 import type { MissingOperator } from '../../program/missing.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
 import type { ErrorCode } from '../../runtime/error.js'
@@ -34,9 +34,11 @@ export type SentSource =
   | { readonly kind: 'whole'; readonly source: string | Uint8Array | ArrayBuffer | Blob }
   | { readonly kind: 'pieces'; readonly promised: number }
 
-export interface SentOptions extends Omit<LoadOptions, 'signal' | 'onWarning'> {
+export interface SentOptions extends Omit<LoadOptions, 'signal' | 'onWarning' | 'onProgress'> {
   /** Warnings are to be sent. */
   readonly warns: boolean
+  /** So is how much has come. */
+  readonly reports: boolean
 }
 
 export interface LoadRequest {
@@ -89,3 +91,4 @@ export type Reply =
   | { readonly kind: 'result'; readonly value: Sent }
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'warning'; readonly text: string }
+  | { readonly kind: 'progress'; readonly progress: LoadProgress }

@@ -54,7 +54,7 @@ export class WorkerModule {
     return this.run<Result>('forward', args)
   }
 
-  /** Calls a method, as `run` of a module here: rejects as it throws, and with the signal's reason once that is aborted. */
+  /** Calls a method, as `run` of a module here: rejects as it throws, and with ABORTED once that is aborted. */
   async run<Result extends Output = Output>(method: string, args: readonly WorkerInput[] = [], options: RunOptions = {}): Promise<Result> {
     return (await this.#connection.call('run', method, args, options)) as Result
   }

@@ -119,6 +119,30 @@ export class Session {
     return median(times)
   }
 
+  /** Calls a method of this model and of another with the same arguments: how long each takes, and how far their results are apart. */
+  async compare(other, { method, args }) {
+    const [module, second] = [await this.#load(), await other.#load()]
+    const made = this.#arguments(method, args)
+    try {
+      const times = [this.#time(module, method, made), this.#time(second, method, made)]
+      const results = [module.call(method, made.values), second.call(method, made.values)]
+      const [ours, theirs] = results.map((result) => [...tensorsIn(result, this.#ptlite.Tensor)].map((t) => this.#numbers(t)))
+      const outputs = ours.map((one, i) => differenceOf(one, theirs[i]))
+      for (const result of results) this.#release(null, result, made)
+      return { times, outputs, isAlike: ours.length === theirs.length }
+    } finally {
+      this.#release(made)
+    }
+  }
+
+  #numbers(t) {
+    const isPlain = /^(u?int|float|bfloat|bool)/.test(t.dtype)
+    const wide = isPlain && t.dtype !== 'float64' ? t.to('float64') : t
+    const data = isPlain ? Float64Array.from(wide.data()) : null
+    if (wide !== t) wide.dispose()
+    return { dtype: t.dtype, shape: [...t.shape], data }
+  }
+
   /** What a plan keeps in its arena; where there is no plan, why. */
   async arena({ method, args }) {
     const module = await this.#load()
@@ -233,6 +257,22 @@ function describeTensor(t, { tensorToImage }) {
     top: topOf(numbers, shape),
     picture: pictureOf(t, numbers, least, most, tensorToImage),
   }
+}
+
+/** How far a tensor is from another one of the same sizes: at most, and beside its largest element; null where sizes differ. */
+function differenceOf(one, other) {
+  const { dtype, shape } = one
+  const isAlike = other?.shape.join() === shape.join() && one.data !== null && other.data !== null
+  if (!isAlike) return { dtype, shape, other: other ?? null, most: null, relative: null }
+  let [most, largest] = [0, 0]
+  for (let i = 0; i < one.data.length; i++) {
+    const [a, b] = [one.data[i], other.data[i]]
+    // NaN beside NaN, and one infinity beside itself, are no difference
+    const apart = Object.is(a, b) || a === b ? 0 : Math.abs(a - b)
+    if (!(apart <= most)) most = Number.isNaN(apart) ? Infinity : apart
+    if (Math.abs(a) > largest) largest = Math.abs(a)
+  }
+  return { dtype, shape, other: { dtype: other.dtype, shape: other.shape }, most, relative: largest === 0 ? 0 : most / largest }
 }
 
 /** The largest elements of what looks like a row of classes. */

@@ -31,6 +31,10 @@ const CALLS = {
     sessions.get(key)?.close()
     sessions.set(key, await StreamedVoice.open(await ptlite(), bytes))
   },
+  /** Of the model `key` and of `other`, which are both open. */
+  compare(key, { other, method, args }) {
+    return sessions.get(key).compare(sessions.get(other), { method, args })
+  },
   close(key) {
     sessions.get(key)?.close()
     sessions.delete(key)

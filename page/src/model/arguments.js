@@ -41,6 +41,16 @@ export function parseArgument(text, random = Math.random) {
   throw new Error('Expected a tensor, a number, a text, true, false or none')
 }
 
+/** What a tensor that is made up is filled with, for people; null for other texts. */
+export function fillingOf(text) {
+  const [, filling, dtype] = TENSOR.exec(text.trim()) ?? []
+  const type = Object.hasOwn(DTYPES, dtype) ? DTYPES[dtype] : undefined
+  if (type === undefined) return null
+  if (filling !== undefined && filling !== 'random') return filling
+  if (type.isFloat) return 'random numbers from -1 to 1, others in each run'
+  return filling === 'random' ? 'random zeros and ones, others in each run' : 'zeros'
+}
+
 function madeUp(filling, dtype, sizes, random) {
   const type = Object.hasOwn(DTYPES, dtype) ? DTYPES[dtype] : undefined
   if (type === undefined) throw new Error(`There is no dtype ${dtype}; these can be made up: ${Object.keys(DTYPES).join(', ')}`)

@@ -1,6 +1,8 @@
 import { h, terms } from '../dom.js'
 import { counted, formatBytes, formatCount } from '../format.js'
-import { errorNotice } from '../notice.js'
+import { addressOf, namedModel, sourceAt } from './address.js'
+import { comparePanel } from './compare-panel.js'
+import { errorNotice, note } from '../notice.js'
 import { tabs } from '../tabs.js'
 import { graphPanel } from './graph-panel.js'
 import { overviewPanel } from './overview-panel.js'
@@ -40,7 +42,10 @@ export function modelPage(context) {
   let opening = null
   let dragged = 0
 
-  const showEmpty = (failure = null) => element.replaceChildren(emptyView(), ...(failure === null ? [] : [failure]))
+  const showEmpty = (...more) => {
+    history.replaceState(null, '', '#/model')
+    element.replaceChildren(emptyView(), ...more)
+  }
 
   async function open(source) {
     if (source === undefined || source === null) return
@@ -67,7 +72,8 @@ export function modelPage(context) {
       progress.removeAttribute('value')
       const report = await context.engine.call('open', 'model', { bytes }, [bytes])
       ended.signal.throwIfAborted()
-      element.replaceChildren(loadedView(source.name, report))
+      history.replaceState(null, '', source.url === undefined ? '#/model' : addressOf(source))
+      element.replaceChildren(loadedView(source, report))
       element.querySelector('h1').focus()
     } catch (error) {
       if (opening !== ended) return
@@ -78,14 +84,43 @@ export function modelPage(context) {
     }
   }
 
+  /** Opens what an address leads to. */
+  async function openAt(text) {
+    try {
+      await open(sourceAt(text))
+    } catch (error) {
+      showEmpty(errorNotice('This address cannot be opened', error))
+    }
+  }
+
+  /** Opens the model of a link, which may be of anybody: what lies on another server is asked for when somebody says so. */
+  function openNamed() {
+    const source = namedModel()
+    if (source === null) showEmpty()
+    else if (source.isOwn) void open(source)
+    else {
+      const button = h('button', { type: 'button', class: 'primary', onclick: () => void open(source) }, `Open ${source.name}`)
+      showEmpty()
+      element.prepend(note('The link leads to a model on ', h('strong', {}, source.url.host), '. ', button))
+    }
+  }
+
   function emptyView() {
+    const address = h('input', {
+      type: 'text',
+      id: 'address',
+      inputmode: 'url',
+      placeholder: 'https://…',
+      autocomplete: 'off',
+      spellcheck: 'false',
+    })
     const samples = SAMPLES.map(({ name, about }) =>
       h(
         'li',
         {},
         h(
           'button',
-          { type: 'button', class: 'sample', onclick: () => void open({ name, url: new URL(`../../models/${name}`, import.meta.url) }) },
+          { type: 'button', class: 'sample', onclick: () => void openAt(new URL(`../../models/${name}`, import.meta.url).href) },
           h('strong', {}, name),
           h('span', {}, about),
         ),
@@ -107,13 +142,38 @@ export function modelPage(context) {
         h('span', {}, 'or ', h('span', { class: 'link' }, 'choose a file')),
         h('span', { class: 'kinds' }, ...KINDS.map(([end, name]) => h('span', { title: name }, h('code', {}, end)))),
       ),
+      h(
+        'form',
+        {
+          class: 'row',
+          onsubmit: (event) => {
+            event.preventDefault()
+            void openAt(address.value)
+          },
+        },
+        h('label', { class: 'visually-hidden', for: 'address' }, 'Address of a model'),
+        address,
+        h('button', {}, 'Open'),
+      ),
       h('p', { class: 'quiet' }, 'It is read and run by this page alone. Nothing is uploaded.'),
       h('h2', {}, 'Or try one of these'),
       h('ul', { class: 'samples' }, ...samples),
     )
   }
 
-  function loadedView(name, report) {
+  /** Copies a link to the page with this model open. */
+  function shareButton(source) {
+    if (source.url === undefined) return null
+    const button = h('button', { type: 'button', onclick: () => void copy() }, 'Copy link')
+    const copy = async () => {
+      await navigator.clipboard.writeText(new URL(addressOf(source), location.href).href)
+      button.textContent = 'Copied'
+    }
+    return button
+  }
+
+  function loadedView(source, report) {
+    const { name } = source
     const state = new ModelState(context, report)
     const weights = report.parameters.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0)
     const missing = report.missing.length
@@ -124,6 +184,7 @@ export function modelPage(context) {
       { id: 'run', name: 'Run', make: () => runPanel(state) },
       { id: 'times', name: 'Times', make: () => timesPanel(state) },
       { id: 'memory', name: 'Memory', make: () => memoryPanel(state) },
+      { id: 'compare', name: 'Compare', make: () => comparePanel(state, name) },
     ]
     const tabbed = tabs('What to look at', pages)
     state.goTo = tabbed.choose
@@ -152,6 +213,7 @@ export function modelPage(context) {
             { class: 'button', for: 'file', tabindex: '0', onkeydown: (event) => ['Enter', ' '].includes(event.key) && file.click() },
             'Open another',
           ),
+          shareButton(source),
           h('button', { type: 'button', onclick: close }, 'Close'),
         ),
       ),
@@ -172,6 +234,7 @@ export function modelPage(context) {
 
   async function close() {
     await context.engine.call('close', 'model')
+    await context.engine.call('close', 'other')
     showEmpty()
     void context.showMemory()
   }
@@ -194,6 +257,7 @@ export function modelPage(context) {
     event.preventDefault()
     void open(event.dataTransfer.files[0])
   })
-  showEmpty()
+  addEventListener('hashchange', () => namedModel() !== null && openNamed())
+  openNamed()
   return { title: 'Models', element: h('div', {}, file, element) }
 }

@@ -1,4 +1,4 @@
-/** A file of the user, or { url } of this server, as bytes. `progress` gets the share that has been read, and its bytes. Throws the signal's reason once it is aborted. */
+/** A file of the user, or what { url } leads to, as bytes. `progress` gets the share that has been read, and its bytes. Throws the signal's reason once it is aborted. */
 export async function readWithProgress(source, signal, progress) {
   const { stream, size } = source.url === undefined ? { stream: source.stream(), size: source.size } : await download(source.url, signal)
   let bytes = new Uint8Array(Math.max(size, 1024))
@@ -26,7 +26,13 @@ export async function readWithProgress(source, signal, progress) {
 }
 
 async function download(url, signal) {
-  const response = await fetch(url, { signal })
+  let response
+  try {
+    response = await fetch(url, { signal, credentials: 'same-origin' })
+  } catch (error) {
+    if (signal.aborted || new URL(url).origin === location.origin) throw error
+    throw new Error('It cannot be read. Its server has to let pages of others read it (Access-Control-Allow-Origin)', { cause: error })
+  }
   if (!response.ok) throw new Error(`The server answered with status ${response.status}`)
   return { stream: response.body, size: response.headers.has('content-encoding') ? 0 : Number(response.headers.get('content-length') ?? 0) }
 }

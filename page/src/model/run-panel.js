@@ -2,7 +2,7 @@ import { h } from '../dom.js'
 import { formatTime } from '../format.js'
 import { errorNotice, note } from '../notice.js'
 import { record } from '../sound/recorder.js'
-import { declaredText, parseArgument, tensorText } from './arguments.js'
+import { declaredText, fillingOf, parseArgument, tensorText } from './arguments.js'
 import { pictureOptions, pictureShape, pixelsOf, SCALES } from './picture.js'
 import { resultView } from './results.js'
 
@@ -84,8 +84,9 @@ export function runPanel(state) {
       )
       state.tell('ran')
     } catch (error) {
-      output.replaceChildren(errorNotice(error instanceof FieldError ? `Look at ${error.field}` : 'The run failed', error))
-      if (error instanceof FieldError) error.focus()
+      const isOfField = error instanceof FieldError
+      output.replaceChildren(errorNotice(isOfField ? `Look at ${error.field}` : 'The run failed', error, isOfField ? error.focus : null))
+      if (isOfField) error.focus()
     } finally {
       run.disabled = false
       void state.context.showMemory()
@@ -162,15 +163,20 @@ function argumentRow(info, i) {
   const isTensor = /Tensor/.test(info.type) || info.shape !== undefined
   let isSuggested = false
   let isOwn = false
+  const filling = h('p', { class: 'quiet filling' })
+  const sayFilling = () =>
+    (filling.textContent = isSuggested ? 'the values that are bundled with the model' : (fillingOf(text.value) ?? ''))
   text.addEventListener('input', () => {
     isSuggested = false
     isOwn = true
+    sayFilling()
   })
+  sayFilling()
   const picture = pictureFields(id)
   const sound = soundFields(id)
   const kinds = { numbers: 'Numbers', picture: 'Picture', sound: 'Microphone' }
   let kind = 'numbers'
-  const parts = { numbers: h('div', {}, text), picture: picture.element, sound: sound.element }
+  const parts = { numbers: h('div', {}, text, filling), picture: picture.element, sound: sound.element }
   const choose = (chosen) => {
     kind = chosen
     for (const [name, part] of Object.entries(parts)) part.hidden = name !== kind
@@ -205,6 +211,7 @@ function argumentRow(info, i) {
       if (arg === null || isOwn || document.activeElement === text) return
       text.value = tensorText(arg)
       isSuggested = isBundled
+      sayFilling()
       picture.fit(arg.shape)
     },
     async argument() {

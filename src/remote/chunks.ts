@@ -1,4 +1,4 @@
-import { checkAnswer, type ModelSource } from '../../src/sources.js'
+import { checkAnswer, type ModelSource } from '../sources.js'
 
 /** Bytes that come one piece after the other. */
 export interface Chunks {
@@ -58,6 +58,22 @@ function ofStream(stream: ReadableStream<Uint8Array>, announced = 0, isPromised 
   }
 }
 
+/** The pieces of an answer; all of it in one where the host has no streams. */
+export function piecesOf(answer: Response): Chunks {
+  if (isStream(answer.body)) return ofStream(answer.body)
+  let isOver = false
+  return {
+    announced: 0,
+    isPromised: false,
+    async next() {
+      if (isOver) return undefined
+      isOver = true
+      return new Uint8Array(await answer.arrayBuffer())
+    },
+    cancel: () => undefined,
+  }
+}
+
 interface Reader {
   read(spare: ArrayBuffer | undefined): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
   cancel(reason: unknown): Promise<void>
@@ -91,10 +107,17 @@ function ofIterator(iterator: AsyncIterator<unknown, unknown>): Chunks {
   }
 }
 
+type Headed = Pick<Answer, 'headers'>
+
+/** Whether what comes is not what was sent. */
+export function isPacked({ headers }: Headed): boolean {
+  return typeof headers?.get === 'function' && (headers.get('content-encoding') ?? 'identity') !== 'identity'
+}
+
 /** Bytes of what is packed on its way say nothing of what comes out. */
-function announcedBy({ headers }: Answer): number {
+export function announcedBy(answer: Headed): number {
+  const { headers } = answer
   if (typeof headers?.get !== 'function') return 0
-  const encoding = headers.get('content-encoding') ?? 'identity'
   const length = headers.get('content-length')
-  return encoding === 'identity' && typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : 0
+  return !isPacked(answer) && typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : 0
 }

@@ -1,7 +1,18 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['**/dist/', 'build/', '**/node_modules/', '.tap/', '**/generated/', '**/fixtures/', 'examples/custom-op/'] },
+  {
+    ignores: [
+      '**/dist/',
+      'build/',
+      '**/node_modules/',
+      '.tap/',
+      '**/generated/',
+      '**/fixtures/',
+      'examples/custom-op/',
+      'examples/c-function/',
+    ],
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
@@ -28,7 +39,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{runtime,program,formats,engine,interpreter,compiler,media,generation}/**/*.ts', 'src/*.ts'],
+    files: ['{runtime,program,formats,engine,interpreter,compiler,media,generation,speech}/**/*.ts', 'src/*.ts'],
     rules: { 'no-console': ['error', { allow: ['warn'] }] },
   },
   {

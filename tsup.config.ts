@@ -44,6 +44,8 @@ export default defineConfig([
     define: { 'import.meta.url': 'HERE' },
     banner: { js: `import{pathToFileURL as urlOf}from"node:url";const HERE=import.meta.url??urlOf(__filename).href;` },
   },
+  // what tests import, of which nothing else is part
+  { ...common, entry: { testing: 'src/testing.ts' }, format: ['esm', 'cjs'], dts: true },
   // what browsers have is bundled by scripts/build/web.ts
   { ...common, entry: { web: 'web/index.ts' }, format: ['esm'], dts: { only: true, compilerOptions: { stripInternal: true } } },
   { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true, compilerOptions: { stripInternal: true } } },

@@ -1,4 +1,5 @@
-// count-tap.mjs FILE: prints "passed failed skipped" of a TAP stream, counting the assertions at the bottom of each subtest.
+// count-tap.mjs FILE: prints "passed failed skipped" of a TAP stream, counting the assertions at the bottom of each subtest,
+// and those that were counted in place of printed.
 import { readFileSync } from 'node:fs'
 
 const lines = readFileSync(process.argv[2], 'utf8').split('\n')
@@ -8,6 +9,7 @@ let failed = 0
 let skipped = 0
 let below = -1
 for (const line of lines) {
+  passed += Number(/^ *# (\d+) more assertions held$/.exec(line)?.[1] ?? 0)
   const found = /^ *(not )?ok\b/.exec(line)
   if (found === null) continue
   const depth = depthOf(line)

@@ -160,7 +160,7 @@ async function call() {
   if (error !== undefined) {
     const code = error.code ?? error.name
     const allowed =
-      (error === aborting?.signal.reason && 'aborted') ||
+      (code === 'ABORTED' && error.cause === aborting?.signal.reason && 'aborted') ||
       (code === 'DISPOSED' && (owner.isGone || owner.touched) && 'DISPOSED') ||
       // the arguments of what is compiled need not last
       (code === 'DISPOSED' && way === 'compile' && 'DISPOSED') ||

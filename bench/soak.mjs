@@ -195,7 +195,7 @@ const actions = [
           'run()',
         )
       } catch (error) {
-        if (error.name !== 'AbortError') throw error
+        if (error.code !== 'ABORTED') throw error
         count('an aborted run')
       }
       await timer

@@ -1,7 +1,9 @@
 import * as functions from '../formats/codecs.js'
 import { codecs } from '../formats/lazy.js'
 import * as inspecting from '../src/inspection.js'
-import { inspection } from '../src/lazy.js'
+import { inspection, remote } from '../src/lazy.js'
+import * as loading from '../src/remote/node.js'
 
 codecs.provide(functions)
 inspection.provide(inspecting)
+remote.provide(loading)

@@ -1,10 +1,11 @@
 /**
- * `npm test [-- FILE ...]`: bundles the tests (all, or the files named) and what they start in processes of their own, then runs them with tap.
+ * `npm test [-- FILE ...]`: bundles the tests (all, or the files named) and what they start in processes of their own, then runs them (scripts/test-programs.mjs), with tap to report.
  * The files of a folder share a process, each a subtest of its own (test/support/tap-of-file.ts): to start Node, tap and the library takes
  * longer than most of them. Those that need a process of their own are named in test/alone.json, with the reason.
  * `npx tap FILE` runs a file from its source.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { bundle, root } from './bundle.mjs'
@@ -37,12 +38,12 @@ if (unknown.length > 0) {
   console.error(`no test file ${unknown.join(', ')}`)
   process.exit(2)
 }
-const tests = named.length > 0 ? named : sources.filter((name) => name.endsWith('.test.ts')).sort()
+const files = named.length > 0 ? named : sources.filter((name) => name.endsWith('.test.ts')).sort()
 
 /** The files of each process, by the folder that they share, or by the file that is alone. */
 const rooms = new Map()
-for (const name of tests) {
-  const room = name in alone ? name : /^serve\/test|^test(\/\w[\w-]*(?=\/))?/.exec(name)[0]
+for (const name of files) {
+  const room = name in alone ? name : /^(serve\/)?test(\/\w[\w-]*(?=\/))?/.exec(name)[0]
   rooms.set(room, [...(rooms.get(room) ?? []), name])
 }
 
@@ -63,13 +64,12 @@ function programOf([room, files]) {
 const rank = ([room]) => FIRST.findIndex((folder) => room.startsWith(folder)) >>> 0
 const programs = [...rooms].sort((a, b) => rank(a) - rank(b)).map(programOf)
 
-const { status } = spawnSync(
-  join(root, 'node_modules/.bin/tap'),
-  ['--node-arg=--enable-source-maps', '--node-arg=--import=./test/support/whole-library.mjs', ...programs],
-  {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, PTLITE_TEST_BUNDLES: bundles },
-  },
-)
+const tests = spawn(process.execPath, [join(root, 'scripts/test-programs.mjs'), ...programs], {
+  cwd: root,
+  stdio: ['ignore', 'pipe', 'inherit'],
+  env: { ...process.env, PTLITE_TEST_BUNDLES: bundles },
+})
+const tap = spawn(join(root, 'node_modules/.bin/tap'), ['--timeout=0', '-'], { cwd: root, stdio: ['pipe', 'inherit', 'inherit'] })
+tests.stdout.pipe(tap.stdin)
+const [[status]] = await Promise.all([once(tap, 'exit'), once(tests, 'exit')])
 process.exit(status ?? 1)

@@ -16,3 +16,9 @@ export const inspection = chunk<typeof import('./inspection.js')>('formats')
 
 /** Tokens that follow a prompt. */
 export const generation = chunk<typeof import('../generation/functions.js')>('media')
+
+/** Speech as text. */
+export const speech = chunk<typeof import('../speech/functions.js')>('media')
+
+/** Models from servers and streams. */
+export const remote = chunk<typeof import('./remote/node.js')>('formats')

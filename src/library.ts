@@ -7,7 +7,7 @@ import './disposable.js'
 import '../chunks/all.js'
 import type { Chunk } from '../runtime/chunk.js'
 import type * as whole from './index.js'
-import { eager, extension, generation, inspection, media } from './lazy.js'
+import { eager, extension, generation, inspection, media, speech } from './lazy.js'
 
 export { PtliteError } from '../runtime/error.js'
 export { cpu } from './cpu.js'
@@ -32,8 +32,17 @@ function later<Functions extends object, Name extends keyof Functions>(from: Chu
 export const callOperator: typeof whole.callOperator = later(eager, 'callOperator')
 export const operators: typeof whole.operators = later(eager, 'operators')
 export const registerOperator: typeof whole.registerOperator = later(extension, 'registerOperator')
+export const arange: typeof whole.arange = later(eager, 'arange')
 export const cat: typeof whole.cat = later(eager, 'cat')
+export const eye: typeof whole.eye = later(eager, 'eye')
+export const full: typeof whole.full = later(eager, 'full')
+export const linspace: typeof whole.linspace = later(eager, 'linspace')
+export const ones: typeof whole.ones = later(eager, 'ones')
+export const rand: typeof whole.rand = later(eager, 'rand')
+export const randn: typeof whole.randn = later(eager, 'randn')
 export const stack: typeof whole.stack = later(eager, 'stack')
+export const where: typeof whole.where = later(eager, 'where')
+export const zeros: typeof whole.zeros = later(eager, 'zeros')
 
 /** Its members are those of the module, which is there from the first look at one of them on. */
 export const custom: typeof whole.custom = new Proxy({} as typeof whole.custom, {
@@ -50,6 +59,7 @@ export const imageToTensor: typeof whole.imageToTensor = later(media, 'imageToTe
 export const tensorToImage: typeof whole.tensorToImage = later(media, 'tensorToImage')
 export const melSpectrogram: typeof whole.melSpectrogram = later(media, 'melSpectrogram')
 export const readWav: typeof whole.readWav = later(media, 'readWav')
+export const writeWav: typeof whole.writeWav = later(media, 'writeWav')
 export const resampleAudio: typeof whole.resampleAudio = later(media, 'resampleAudio')
 
 export const generate: typeof whole.generate = later(generation, 'generate')
@@ -72,6 +82,14 @@ export const embed: typeof whole.embed = async (...args) => {
 }
 export const nearestVectors: typeof whole.nearestVectors = later(generation, 'nearestVectors')
 export const roundVectors: typeof whole.roundVectors = later(generation, 'roundVectors')
+
+export const transcribe: typeof whole.transcribe = async (...args) => {
+  const waiting = speech.ready()
+  if (waiting !== undefined) await waiting
+  return speech().transcribe(...args)
+}
+export const ctcDecode: typeof whole.ctcDecode = later(speech, 'ctcDecode')
+export const readArpa: typeof whole.readArpa = later(speech, 'readArpa')
 
 export const inspectModel: typeof whole.inspectModel = async (...args) => {
   const waiting = inspection.ready()

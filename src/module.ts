@@ -103,7 +103,7 @@ export class Module {
    * in a worker thread that interprets it over the same memory. Several runs may be under way; those of a worker wait for each other.
    * Arguments must not be written to meanwhile; disposing them, or the module, is safe.
    *
-   * Rejects as `call` throws, with the signal's reason once that is aborted, and with DISPOSED when the module is disposed. A model
+   * Rejects as `call` throws, with ABORTED once that is aborted, and with DISPOSED when the module is disposed. A model
    * that draws random numbers in the worker has a generator of its own there. Operators that were registered at run time are
    * unknown to the worker: such a model is run on this thread.
    */
@@ -210,6 +210,20 @@ export class Module {
     return list.fit(args)
   }
 }
+
+type ArgumentsOf<Method> = Method extends (...args: infer Given) => unknown ? Readonly<Given> : never
+type Methods<M> = { [Name in keyof M]: (...args: never[]) => unknown }
+
+/**
+ * A module whose methods are those of `M`, which `ptlite types` writes: `forward`, and what `call` and `run` take and give. All else is as of Module.
+ */
+export type TypedModule<M extends Methods<M>> = Omit<Module, 'forward' | 'call' | 'run'> &
+  Pick<M, Extract<'forward', keyof M>> & {
+    /** Calls a method and waits for it, as `Module.call`. */
+    call<Name extends keyof M>(method: Name, args: ArgumentsOf<M[Name]>, options?: CallOptions): ReturnType<M[Name]>
+    /** Calls a method off the event loop, as `Module.run`. */
+    run<Name extends keyof M>(method: Name, args: ArgumentsOf<M[Name]>, options?: RunOptions): Promise<ReturnType<M[Name]>>
+  }
 
 /** Options of `Module.graph`. */
 export interface GraphOptions {

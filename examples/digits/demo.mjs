@@ -86,7 +86,7 @@ const rows = []
 let agrees = true
 
 for (const [name, pytorch] of Object.entries(expected.files)) {
-  const module = await loadModule(new URL(name, here).pathname)
+  const module = await loadModule(new URL(name, here))
   const results = images.map((image) => recognise(module, image))
   module.dispose()
   const right = results.map((r, i) => r.digit === expected.labels[i])

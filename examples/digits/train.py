@@ -6,6 +6,7 @@ Handwritten Digits"). Every fifth image is held out. Debian: apt-get install pyt
 
   digits.ptl, digits.mobile.ptl (after optimize_for_mobile), digits.ff   the same network, (N, 1, 8, 8) uint8 -> (N, 10) probabilities
   images.npy      the held-out images, (N, 8, 8) uint8
+  image.npy       the first of them that is a 3, as the network takes it, (1, 1, 8, 8) uint8
   expected.json   their labels, and what PyTorch's lite interpreter makes of each file
 """
 import json
@@ -80,6 +81,7 @@ def main() -> None:
 
     images, truth = pixels[held_out], labels[held_out]
     np.save(HERE / "images.npy", images.squeeze(1).numpy())
+    np.save(HERE / "image.npy", images[truth == 3][:1].numpy())
     expected = {"labels": truth.tolist(), "files": {}}
     for name in ("digits.ptl", "digits.mobile.ptl", "digits.ff"):
         with torch.no_grad():

@@ -14,7 +14,7 @@ const { tensors, ...others } = CHUNKS
 const output = await writeChunks({
   sources: {
     replaced: { ...REPLACED, ...WITH_THREADS, ...IN_CHUNKS },
-    packages: Object.fromEntries(Object.entries(PACKAGES).map(([name, file]) => [name, `node_modules/${name}/${file}`])),
+    packages: Object.fromEntries(Object.entries(PACKAGES).map(([name, file]) => [name, `node_modules/${file}`])),
   },
   entries: { tensors: ['web/index.ts', ...tensors], ...others, cache: ['web/names-ready.ts', 'web/cache/compiled.ts'] },
   input: { web: 'web/index.ts' },

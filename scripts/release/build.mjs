@@ -1,15 +1,31 @@
 // Packs what is published: ptlite, which is JavaScript alone, its sources, and one package for each platform whose kernel library has been built.
 // The same sources give the same bytes.
 //
-//   node scripts/release/build.mjs [FOLDER]     build/release without
+//   node scripts/release/build.mjs [FOLDER] [--without-browsers]
+//
+// FOLDER              build/release without
+// --without-browsers  packs ptlite without kernels for browsers, which are built where they are missing: to try packages, not to publish them
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { licensesOf } from './licenses.mjs'
 import { PUBLISHED, root } from '../targets.mjs'
+import { checkNamedFiles, KERNELS, namedFiles } from './named-files.mjs'
 import { mainManifest, platformManifest, serveManifest, SOURCES, sourcesManifest } from './manifests.mjs'
 
-const out = resolve(process.argv[2] ?? join(root, 'build/release'))
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { 'without-browsers': { type: 'boolean', default: false } } })
+const out = resolve(positionals[0] ?? join(root, 'build/release'))
+const lacks = (paths) => paths.some((path) => !existsSync(join(root, path)))
+
+/** Builds what is named and not there. */
+function build(...command) {
+  console.log(`${command.join(' ')}: the package names what has not been built`)
+  const { status } = spawnSync(command[0], command.slice(1), { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) throw new Error(`${command.join(' ')} failed`)
+}
+if (lacks(namedFiles(mainManifest()))) build('npm', 'run', 'build:js')
+if (!values['without-browsers'] && lacks(KERNELS)) build('scripts/build-web.sh')
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })
 
@@ -23,7 +39,21 @@ function pack(manifest, fill) {
   const { status, stdout, stderr } = spawnSync('npm', ['pack', '--silent', '--pack-destination', out], { cwd: folder, encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
   const file = stdout.trim()
+  checkArchive(manifest, folder, file)
   console.log(`${file}: ${(statSync(join(out, file)).size / 1000).toFixed(0)} kB`)
+}
+
+/** Throws where a file that the package names is not in the archive. */
+function checkArchive(manifest, folder, file) {
+  const { status, stdout, stderr } = spawnSync('tar', ['tzf', join(out, file)], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  const packed = new Set(stdout.split('\n').map((path) => path.replace(/^package\//, '')))
+  const allowed = new Set(values['without-browsers'] ? KERNELS : [])
+  checkNamedFiles(
+    manifest,
+    (path) => packed.has(path) || allowed.has(path),
+    (path) => readFileSync(join(folder, path), 'utf8'),
+  )
 }
 
 pack(mainManifest(), (folder) => {

@@ -45,6 +45,7 @@ export const SOURCES = [
   'program',
   'runtime',
   'selective-build',
+  'speech',
   'src',
   'web',
 ]
@@ -52,7 +53,7 @@ export const SOURCES = [
 /** Of the one with the sources, which `selective-build` compiles, and with what they are compiled by. */
 export function sourcesManifest() {
   const { version, license, author, engines, sideEffects, devDependencies } = read('package.json')
-  const tools = ['esbuild', 'fflate', 'flatbuffers', 'rollup', 'terser']
+  const tools = ['@noble/hashes', 'esbuild', 'fflate', 'flatbuffers', 'rollup', 'terser']
   return {
     name: '@ptlite/selective-build',
     version,

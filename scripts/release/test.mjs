@@ -27,6 +27,8 @@ import { parseArgs } from 'node:util'
 import { HOSTS } from './hosts.mjs'
 import { root } from '../targets.mjs'
 import { trySelectiveBuild } from './selective.mjs'
+import { tryServer } from './server.mjs'
+import { tryWeb } from './web.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -178,7 +180,11 @@ for (const host of wanted) {
   }
   const app = tryOn(host)
   if (host.name === 'wine') conformance(host, app)
-  if (host.name === 'native')
-    trySelectiveBuild({ app, packed, archives, run: (...call) => run(app, call), succeed: (...call) => succeed(app, call) })
+  if (host.name === 'native') {
+    const tools = { app, packed, archives, run: (...call) => run(app, call), succeed: (...call) => succeed(app, call) }
+    await tryWeb(tools)
+    trySelectiveBuild(tools)
+    await tryServer(tools)
+  }
 }
 process.exitCode = skipped > 0 ? 77 : 0

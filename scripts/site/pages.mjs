@@ -1,10 +1,12 @@
 // The pages of the site, in the order of its sidebar: a heading, and what stands under it. Paths are those of the repository.
 export const PAGES = {
   'Using ptlite': [
+    'docs/getting-started.md',
     'docs/api.md',
     'docs/commands.md',
     'docs/web.md',
     'docs/generation.md',
+    'docs/speech.md',
     'docs/weights.md',
     'docs/deploy.md',
     'docs/serving.md',
@@ -22,9 +24,15 @@ export const PAGES = {
     'examples/segment/README.md',
     'examples/search/README.md',
     'examples/text/README.md',
+    'examples/chat/README.md',
     'examples/speech/README.md',
     'examples/voice/README.md',
+    'examples/digits/README.md',
     'examples/server/README.md',
+    'examples/custom-op/README.md',
+    'examples/c-function/README.md',
+    'examples/embed/README.md',
+    'examples/lambda/README.md',
     'page/README.md',
     'examples/jit-postops/README.md',
   ],

@@ -10,7 +10,7 @@ import { Module } from '../module.js'
 import { bundledInputs, guessInputs, randomNumbers } from './guess.js'
 
 /** Elements beyond which arguments are not made up. */
-const MAX_ELEMENTS = 2 ** 28
+export const MAX_ELEMENTS = 2 ** 28
 
 /** Arguments for a method, to try a model with. */
 export interface SuggestedInputs {
@@ -34,14 +34,17 @@ export function suggestInputs(module: Module, method = 'forward'): SuggestedInpu
   if (!module.methods.includes(method))
     throw new PtliteError('UNKNOWN_METHOD', `the module has no method '${method.slice(0, 100)}'; it has ${module.methods.join(', ')}`)
   if (method === 'forward') {
-    const bundled = bundledInputs(module)
-    if (bundled !== null) return bundled
-    const { inputs } = module
-    if (inputs?.length === 0) return { args: [], source: 'no arguments' }
-    const declared = inputs === null ? null : argumentsOf(inputs)
-    if (declared !== null) return { args: declared, source: 'random, of the sizes that the file declares' }
+    const known = bundledInputs(module) ?? declaredInputs(module)
+    if (known !== null) return known
   }
   return guessInputs(module, method, [...module.parameters().values()])
+}
+
+/** Arguments of forward of the sizes that the file declares; null where it does not, or leaves something open. */
+export function declaredInputs({ inputs }: Pick<Module, 'inputs'>): SuggestedInputs | null {
+  if (inputs?.length === 0) return { args: [], source: 'no arguments' }
+  const declared = inputs === null ? null : argumentsOf(inputs)
+  return declared === null ? null : { args: declared, source: 'random, of the sizes that the file declares' }
 }
 
 /** Tensors of the sizes that a file declares, the smallest where they may differ; null where it leaves something open. */
@@ -53,7 +56,8 @@ function argumentsOf(inputs: readonly ArgumentInfo[]): Input[] | null {
     if (constant !== undefined) args.push(constant)
     else if (dtype === undefined || shape === undefined) return null
     else {
-      const sizes = shape.map(({ min }) => min)
+      // of nothing there is nothing to try
+      const sizes = shape.map(({ min, max }) => Math.max(min, Math.min(1, max ?? 1)))
       if (sizes.reduce((a, b) => a * b, 1) > MAX_ELEMENTS) return null
       args.push(madeUp(dtype, sizes))
     }
@@ -61,7 +65,8 @@ function argumentsOf(inputs: readonly ArgumentInfo[]): Input[] | null {
   return args
 }
 
-function madeUp(name: DTypeName, shape: readonly number[]): Tensor {
+/** Random floats, and zeros of other dtypes. */
+export function madeUp(name: DTypeName, shape: readonly number[]): Tensor {
   const type = dtypeFromName(name)
   const length = shape.reduce((a, b) => a * b, 1)
   if (isFloating(type)) {

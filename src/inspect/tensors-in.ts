@@ -7,7 +7,7 @@ export function tensorsIn(result: unknown): Set<Tensor> {
   const pending = [result]
   while (pending.length > 0) {
     const value = pending.pop()
-    if (value instanceof Tensor) found.add(value)
+    if (value instanceof Tensor) found.add(value as Tensor)
     else if ((Array.isArray(value) || value instanceof Map) && !seen.has(value)) {
       seen.add(value)
       for (const item of value.values() as Iterable<unknown>) pending.push(item)

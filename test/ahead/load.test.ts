@@ -149,7 +149,7 @@ t.test('what cannot be compiled', (t) => {
     { code: 'INVALID_ARGUMENT', message: /collect.* cannot be compiled to a plan/ },
     'a list that grows',
   )
-  t.throws(() => compileAhead(fixturePath('no such file'), () => []), { code: 'INVALID_FILE' })
+  t.throws(() => compileAhead(fixturePath('no such file'), () => []), { code: 'NOT_FOUND' })
   const x = matrix(1, 2, 3, 4)
   t.throws(
     attempt('several', [x, x]),

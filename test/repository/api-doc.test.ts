@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import t from 'tap'
+import { apiPage, withTensorMethods } from '../../scripts/tensor-methods-doc.js'
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
@@ -25,12 +26,17 @@ t.test('docs/api.md names all that the package exports', (t) => {
   // in code alone: many of the names are words, too
   const code = [...read('docs/api.md').matchAll(/```[\s\S]*?```|`[^`\n]+`/g)].map(([part]) => part).join('\n')
   const isNamed = (name: string): boolean => new RegExp(`(?<![\\w$])${name}(?![\\w$])`).test(code)
-  const names = [...exportsOf(read('src/index.ts')), ...methodsOf(read('runtime/tensor/operations.ts'), 'TensorOperations')]
+  const names = [...exportsOf(read('src/index.ts')), ...methodsOf(read('runtime/tensor/generated/operations.ts'), 'TensorOperations')]
   t.ok(names.includes('loadModule') && names.includes('custom') && names.includes('topk') && names.length > 80, `${names.length} names`)
   t.strictSame(
     names.filter((name) => !isNamed(name)),
     [],
   )
+  t.end()
+})
+
+t.test('its tables of methods are those of codegen/tensor_methods.yaml', (t) => {
+  t.equal(apiPage(), withTensorMethods(apiPage()), 'run: npx tsx scripts/print-tensor-methods.ts')
   t.end()
 })
 

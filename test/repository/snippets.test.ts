@@ -9,9 +9,11 @@ import { root } from './rooms.js'
 /** Pages whose code is an application's. */
 const PAGES = [
   'README.md',
+  'docs/getting-started.md',
   'docs/api.md',
   'docs/generation.md',
   'docs/limits.md',
+  'docs/weights.md',
   'docs/model-formats.md',
   'docs/selective-build.md',
   'docs/custom-ops.md',
@@ -49,6 +51,9 @@ const GIVEN: Readonly<Record<string, string>> = {
   sharp: `declare function sharp(path: string): { raw(): { toBuffer(options: { resolveWithObject: true }): Promise<{ data: Buffer; info: { format: string; width: number; height: number; channels: 1 | 2 | 3 | 4 } }> } }`,
 }
 
+/** What of Vitest's declarations is used, with the matcher that a program adds. */
+const VITEST = `export declare const expect: { extend(matchers: object): void; (value: unknown): import('ptlite/testing').TensorMatchers<void> }`
+
 /** A file with what a snippet leaves out; the snippet is a function there, whose variables hide others. */
 function fileOf({ code }: Snippet, names: readonly string[]): string {
   const imports = [...code.matchAll(/^import .*$/gm)].map(([line]) => line)
@@ -66,7 +71,10 @@ const snippets = PAGES.flatMap(snippetsOf)
 
 t.test('code of the documentation passes the compiler', async (t) => {
   t.ok(snippets.length > 8, `${snippets.length} snippets`)
-  const folder = t.testdir({ 'package.json': '{ "type": "module" }', node_modules: { '@types': {} } })
+  const folder = t.testdir({
+    'package.json': '{ "type": "module" }',
+    node_modules: { '@types': {}, vitest: { 'package.json': '{ "types": "index.d.ts" }', 'index.d.ts': VITEST } },
+  })
   const link = (name: string): void => symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
   symlinkSync(root, join(folder, 'node_modules/ptlite'))
   for (const name of ['@types/node', 'undici-types']) link(name)
@@ -85,6 +93,15 @@ t.test('code of the documentation passes the compiler', async (t) => {
     const found = ts.getPreEmitDiagnostics(program, program.getSourceFile(path))
     const texts = found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
     t.same(texts, [], `${snippets[i]!.page}:${snippets[i]!.line}`)
+  }
+})
+
+t.test('and needs no casts', async (t) => {
+  for (const { page, line, code } of snippets) {
+    const casts = [...code.replaceAll(/\/\/.*$|^import .*$|'[^']*'/gm, '').matchAll(/^.*\bas (?!const\b).*$|^.*<any>.*$/gm)].map(
+      ([text]) => text,
+    )
+    t.same(casts, [], `${page}:${line}`)
   }
 })
 

@@ -9,7 +9,7 @@ import { cachingHost, errorsOf } from '../codegen/support/compile.js'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 const MODULE = `
-import { loadModule, tensor, type Tensor } from 'ptlite'
+import { arange, loadModule, tensor, type Tensor, type TypedModule, zeros } from 'ptlite'
 const m = await loadModule(new URL('file:///model.ptl'), { compile: 'off' })
 const y = m.forward<Tensor>(tensor([1, 2]))
 const [values, indices] = y.softmax().topk(5)
@@ -17,6 +17,34 @@ const [a, b] = m.call<[Tensor, number]>('other', [y])
 const all: readonly number[] = a.add(1).shape
 console.log(values.toArray(), indices.data(), all, b.toFixed(), m.inputs?.[0]?.name)
 m.dispose()
+
+const x = tensor(new Float32Array(4), [2, 2])
+const data: Float32Array = x.relu().add(1).softmax().data()
+const sum: number = x.sum().item()
+const places: BigInt64Array = x.argmax(0).data()
+const flags: boolean = x.gt(0).any().item()
+const rows = x.exp().toArray<number[][]>()
+const counts: Tensor<'int64'> = arange(3, 'int64')
+const ids: bigint | number = tensor([1n]).item()
+const halves: Uint16Array = zeros([2], 'float16').data()
+const [largest, at] = x.max(1)
+const some: Float32Array | BigInt64Array = [largest.data(), at.data()][0]!
+let any: Tensor = x
+any = counts
+for (const row of x) console.log(row.item() + rows[0]![0]! + data[0]! + sum, places, flags, ids, halves, some, any)
+// @ts-expect-error: of float32
+const wrong: BigInt64Array = x.data()
+// @ts-expect-error: a comparison has no floats
+const floats: Tensor<'float32'> = x.eq(1)
+interface Methods { forward(image: Tensor<'float32'>): Tensor<'float32'>; tell(n: number): [string, Tensor] }
+const typed = await loadModule<TypedModule<Methods>>('model.pt2')
+const result: Float32Array = typed.forward(x).data()
+const told: string = (await typed.run('tell', [1]))[0]
+// @ts-expect-error: of another dtype
+typed.forward(counts)
+// @ts-expect-error: no such method
+typed.call('forget', [])
+console.log(wrong, floats, result, told, typed.methods)
 `
 const COMMON = `
 import ptlite = require('ptlite')

@@ -36,6 +36,20 @@ t.test('operators, kernels, dtypes and operations that ran', async (t) => {
   t.match(trace.models, [{ file: 'add_relu.ptl', sha256: /^[0-9a-f]{64}$/, instructions: 7, reached: 7, unreached: [] }])
 })
 
+t.test('results with the last row alone', async (t) => {
+  const column = tensor([[1], [-2]])
+  const module = await loadModule(fixture('add_relu.ptl'))
+  const last = (): unknown => module.call<Tensor>('forward', [column, x], { outputs: 'last' }).toArray()
+  t.strictSame(last(), [[0, 0, 1]])
+  startRecording()
+  t.strictSame(last(), [[0, 0, 1]], 'while a trace is on')
+  const { operators, models } = stopRecording()
+  const called = [...operators].filter(([, use]) => use.isCalled).map(([name]) => name)
+  t.strictSame(called.sort(), ['aten::add.Tensor', 'aten::clone', 'aten::relu', 'aten::slice.Tensor'])
+  t.match(models, [{ instructions: 7, reached: 7 }])
+  t.strictSame(last(), [[0, 0, 1]])
+})
+
 t.test('dtypes and operations are those of the run', async (t) => {
   const double = tensor([1, 2], [2], 'float64')
   const trace = await traceOf('add_relu.ptl', (m) => m.forward(double, double))

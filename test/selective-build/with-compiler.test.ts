@@ -52,7 +52,7 @@ t.test('a build with the compiler makes the plans that were traced', async (t) =
 })
 
 t.test('--plans and --isa go with other commands', (t) => {
-  t.match(run('src/cli/main.ts', 'compile', model, '--input', input, '--plans'), { status: 2, stderr: /--plans goes with trace/ })
-  t.match(run('src/cli/main.ts', 'trace', model, '--input', input, '--isa', 'avx2'), { status: 2, stderr: /--isa goes with compile/ })
+  t.match(run('src/cli/main.ts', 'compile', model, '--input', input, '--plans'), { status: 2, stderr: /unknown option --plans/ })
+  t.match(run('src/cli/main.ts', 'trace', model, '--input', input, '--isa', 'avx2'), { status: 2, stderr: /unknown option --isa/ })
   t.end()
 })

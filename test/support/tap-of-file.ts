@@ -1,6 +1,63 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import root, { type Test } from 'tap'
+import { match, same, strict } from 'tcompare'
+
+type Function = (...args: unknown[]) => unknown
+type Rule = (found: unknown, wanted: unknown) => boolean
+
+/** Assertions whose outcome is cheaper to find than to print and to parse. */
+const RULES: Readonly<Record<string, Rule>> = {
+  ok: (found) => Boolean(found),
+  notOk: (found) => !found,
+  equal: (found, wanted) => found === wanted,
+  not: (found, wanted) => found !== wanted,
+  same: (found, wanted) => same(found, wanted).match,
+  strictSame: (found, wanted) => strict(found, wanted).match,
+  match: (found, wanted) => match(found, wanted).match,
+}
+let counted = 0
+
+/**
+ * A test that prints its first assertion and those that fail, and only counts others that hold: most of the time of short tests
+ * would go into the lines of what passed, in the process that prints them and in the one that parses them.
+ */
+function counting(t: Test): Test {
+  let silent = false
+  return new Proxy(t, {
+    get(_, name) {
+      const value: unknown = Reflect.get(t, name, t)
+      if (typeof value !== 'function') return value
+      const method = (value as Function).bind(t)
+      if (name === 'test')
+        return (...args: unknown[]) => method(...args.map((arg) => (typeof arg === 'function' ? forTest(arg as Function) : arg)))
+      const holds = RULES[name as string]
+      if (holds === undefined) return method
+      const assertion = (...args: [unknown, unknown]): unknown => {
+        if (!holds(...args)) return method(...args.slice(0, holds.length), ...explained(args.slice(holds.length), assertion))
+        if (!silent) {
+          silent = true
+          return method(...args)
+        }
+        counted++
+        return true
+      }
+      return assertion
+    },
+  })
+}
+
+/** The message and details of an assertion that fails, with the place of the one who makes it. */
+function explained(rest: readonly unknown[], assertion: Function): readonly unknown[] {
+  const at = { message: '', stack: '' }
+  Error.captureStackTrace(at, assertion)
+  const details = rest.find((one) => typeof one === 'object')
+  return [...rest.filter((one) => typeof one === 'string'), { ...details, stack: at.stack.slice(at.stack.indexOf('    at ')) }]
+}
+
+function forTest(body: Function): Function {
+  return (t) => body(counting(t as Test))
+}
 
 /** The subtest of the file that is being run, where several share a process; else tap itself. */
 let current: Test = root
@@ -9,7 +66,7 @@ let current: Test = root
 const tap = new Proxy(root, {
   get(_, name) {
     const value: unknown = Reflect.get(current, name, current)
-    return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(current) : value
+    return typeof value === 'function' ? (value as Function).bind(current) : value
   },
 })
 export default tap
@@ -37,7 +94,7 @@ export async function runFiles(files: Readonly<Record<string, () => Promise<unkn
   for (const [name, load] of Object.entries(files)) {
     if (only?.includes(name) === false) continue
     await root.test(name, async (t) => {
-      current = t
+      current = counting(t)
       await load()
     })
     current = root
@@ -45,6 +102,8 @@ export async function runFiles(files: Readonly<Record<string, () => Promise<unkn
     for (const key of Object.keys(process.env)) if (!(key in environment)) Reflect.deleteProperty(process.env, key)
     Object.assign(process.env, environment)
   }
+  // .ci/count-tap.mjs reads this
+  root.comment(`${counted} more assertions held`)
   for (const [name, { env, files }] of later) {
     const args = [...process.execArgv, process.argv[1]!]
     await root.spawn(process.execPath, args, { env: { ...environment, ...env, [FILES]: files.join(' ') } }, name)

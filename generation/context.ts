@@ -1,4 +1,5 @@
 import { throwIfAborted } from '../runtime/aborted.js'
+import { yieldToEventLoop } from '../runtime/event-loop.js'
 import type { Steps } from './steps/steps.js'
 
 /** The most tokens in one call, where nothing is said. */
@@ -44,6 +45,8 @@ export class Context {
       const part = tokens.slice(seen.length, seen.length + size)
       const logits = await steps.advance(part, size === left ? rows : 1, signal)
       seen.push(...part)
+      // a thread that answers faster than its messages are read would keep the event loop at reading them
+      await yieldToEventLoop()
       if (size === left) return logits
     }
   }

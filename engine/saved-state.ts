@@ -1,7 +1,9 @@
 import { PtliteError } from '../runtime/error.js'
 import { reachable } from '../program/reach.js'
+import { reading } from '../runtime/tensor/check-arguments.js'
 import type { DType } from '../runtime/tensor/dtype.js'
 import type { Quant } from '../runtime/tensor/quant.js'
+import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { Storage } from '../runtime/tensor/storage.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
@@ -29,6 +31,15 @@ export class ModuleState {
       else if (t.storage.version > 0 && !memory.has(t.storage)) memory.set(t.storage, { bytes: bytesOf(t.storage) })
     }
     return new ModuleState({ root, containers, memory, replaced })
+  }
+
+  /** Whether the module that it is of goes on from `other` as from it: all that calls have changed has the same values. False for states of two modules. */
+  equals(other: ModuleState): boolean {
+    if (!reading(() => other instanceof ModuleState)) return false
+    const [a, b] = [this.#parts, other.#parts]
+    const sameMemory =
+      a.memory.size === b.memory.size && [...a.memory].every(([storage, { bytes }]) => sameBytes(bytes, b.memory.get(storage)?.bytes))
+    return a.root === b.root && sameMemory && new Comparison(a, b).same(a.root, b.root)
   }
 
   /** @internal Puts it back. Throws INVALID_ARGUMENT for the state of another module, and for one that lacks what calls have changed since. */
@@ -71,6 +82,51 @@ interface Parts {
   readonly memory: ReadonlyMap<Storage, Copy>
   /** Tensors that calls have put in their place. */
   readonly replaced: ReadonlyMap<Tensor, TensorCopy>
+}
+
+/** Of what two states of a module hold. */
+class Comparison {
+  /** Containers that are compared already, with those that they are compared with. */
+  private readonly pairs = new Map<Container, Container>()
+
+  constructor(
+    private readonly a: Parts,
+    private readonly b: Parts,
+  ) {}
+
+  same(a: Value, b: Value): boolean {
+    if (a instanceof Tensor) {
+      const [one, other] = [this.a.replaced.get(a), this.b.replaced.get(b as Tensor)]
+      return one === undefined || other === undefined ? a === b : sameTensors(one, other)
+    }
+    if (a instanceof Tuple) return b instanceof Tuple && this.sameItems(a.items, b.items)
+    if (a instanceof Complex || a instanceof Float) return b instanceof a.constructor && String(a) === String(b)
+    const [items, others] = [this.a.containers.get(a as Container), this.b.containers.get(b as Container)]
+    if (items === undefined || others === undefined) return Object.is(a, b)
+    const container = a as Container
+    if (this.pairs.has(container)) return this.pairs.get(container) === b
+    this.pairs.set(container, b as Container)
+    return container.constructor === (b as Container).constructor && this.sameItems(items, others)
+  }
+
+  private sameItems(items: readonly Value[], others: readonly Value[]): boolean {
+    return items.length === others.length && items.every((item, i) => this.same(item, others[i]!))
+  }
+}
+
+function sameTensors(a: TensorCopy, b: TensorCopy): boolean {
+  return (
+    a.type === b.type &&
+    a.offset === b.offset &&
+    a.shape.join() === b.shape.join() &&
+    a.strides.join() === b.strides.join() &&
+    a.quant === b.quant &&
+    sameBytes(a.bytes, b.bytes)
+  )
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array | undefined): boolean {
+  return b !== undefined && a.byteLength === b.byteLength && a.every((byte, i) => byte === b[i])
 }
 
 /** Every object, list and dict that can be reached. */

@@ -261,6 +261,14 @@ t.test('a run that is longer than those before it can be cancelled all the same'
   t.equal((await steps(server, 1)).status, 200)
 })
 
+t.test('a call that changes what the model keeps is made once, however long it takes', async (t) => {
+  const server = await start(t, repository(t, { 'visits.ptl': fixture('visits.ptl') }), { workers: 1, inline: 0 })
+  for (const [i, n] of [1, 2, 3, 200_000, 1, 200_000, 1].entries()) {
+    const answer = await server.infer('visits', [input('x', 'FP32', [1], [0.5]), input('n', 'INT64', [1], [n])])
+    t.match(answer, { status: 200, body: { outputs: [{}, { data: [i + 1] }] } })
+  }
+})
+
 t.test('workers let the thread that answers go first', { skip: process.platform !== 'linux' }, async (t) => {
   const priorities = (): number[] =>
     readdirSync('/proc/self/task').map((id) => Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]!.split(' ')[16]))

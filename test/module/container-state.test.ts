@@ -95,3 +95,24 @@ t.test('compile() of a method that changes its arguments', async (t) => {
     }
   }
 })
+
+t.test('states are equal where a module goes on alike, whatever its state is held in', async (t) => {
+  for (const name of Object.keys(RESULTS).filter((each) => each !== 'fails')) {
+    const bytes = readFileSync(fixturePath(`state/${name}.pt`))
+    const [module, other] = [await loadModule(bytes), await loadModule(bytes)]
+    const fresh = module.saveState()
+    t.ok(fresh.equals(module.saveState()), `${name}: nothing has changed`)
+    module.call('forward', [argument(0)])
+    const first = module.saveState()
+    module.call('forward', [argument(1)])
+    const second = module.saveState()
+    t.ok(second.equals(module.saveState()))
+    if (name !== 'isweight') t.notOk(first.equals(second), `${name}: another call`)
+    module.loadState(first)
+    t.ok(module.saveState().equals(first), `${name}: the state that was put back`)
+    module.call('forward', [argument(1)])
+    t.ok(module.saveState().equals(second), `${name}: the same call again`)
+    t.notOk(fresh.equals(other.saveState()), 'of another module')
+    t.notOk(fresh.equals(undefined as unknown as typeof fresh))
+  }
+})

@@ -153,7 +153,7 @@ export class Loader {
     let hosted: HostedModel | null = null
     try {
       hosted = await HostedModel.load(here, (text) => this.log.warn({ model: model.name }, text))
-      if (isWanted || (await hosted.shortestCall(MAX_INLINE_MS)) <= inlineMs) model.inline = hosted
+      if (isWanted || ((await hosted.shortestCall(MAX_INLINE_MS)) <= inlineMs && !hosted.changesState())) model.inline = hosted
     } catch (error) {
       // workers have it, and answer its calls
       this.log.warn({ model: model.name, reason: (error as Error).message }, "the model is not held by the server's own thread")

@@ -1,4 +1,4 @@
-import { type Input, loadModule, type Module, type Output, PtliteError, Tensor } from 'ptlite'
+import { type Input, loadModule, type Module, type ModuleState, type Output, PtliteError, Tensor } from 'ptlite'
 import { toArgument, toBatch, toResults } from './convert.js'
 import type { ArgumentKind, Durations, Failure, ModelStart, NamedResult, RunRequest, SentArgument, SentTensor } from './messages.js'
 import { joinRows, rowsOf } from './rows.js'
@@ -31,6 +31,11 @@ export class HostedModel {
   /** Bytes of inputs up to which runs are short. */
   private shortBytes = 0
 
+  /** null before it is asked for. */
+  private keepsState: boolean | null = null
+  /** Before the first call. */
+  private readonly fresh: ModuleState | null
+
   private constructor(
     private readonly start: ModelStart,
     readonly module: Module,
@@ -39,6 +44,7 @@ export class HostedModel {
     const parameters = parametersOf(module)
     this.keepsInputs = start.stateful
     this.isState = start.stateful ? () => true : (tensor) => parameters.has(tensor)
+    this.fresh = stateOf(module)
   }
 
   static async load(start: ModelStart, warn: (text: string) => void): Promise<HostedModel> {
@@ -133,10 +139,16 @@ export class HostedModel {
     return shortest
   }
 
+  /** Whether a call changes what the next one finds, as those so far have shown: what was begun cannot be begun again. */
+  changesState(): boolean {
+    this.keepsState ??= this.fresh !== null && !this.fresh.equals(this.module.saveState())
+    return this.keepsState
+  }
+
   /** Off this thread, so that the run can be cancelled, unless it is short. */
   async run({ parts, milliseconds, sequence }: RunRequest, signal: AbortSignal): Promise<Ran> {
     const bytes = parts.flat().reduce((sum, each) => sum + (each !== null && 'data' in each ? each.data.byteLength : 0), 0)
-    const isShort = sequence === null && bytes <= this.shortBytes
+    const isShort = sequence === null && bytes <= this.shortBytes && !this.changesState()
     const short = isShort ? this.runHere(parts, milliseconds) : null
     if (short !== null) return short
     const module = sequence === null ? this.module : await this.moduleOf(sequence)
@@ -232,6 +244,15 @@ export class HostedModel {
 function open({ path, compile, bytes, milliseconds, map, eval: isOut }: ModelStart, warn: (text: string) => void): Promise<Module> {
   const limits = bytes === null ? { milliseconds } : { milliseconds, bytes }
   return loadModule(path, { compile, map, eval: isOut, onWarning: warn, limits })
+}
+
+/** null for plans without their model, which have none. */
+function stateOf(module: Module): ModuleState | null {
+  try {
+    return module.saveState()
+  } catch {
+    return null
+  }
 }
 
 function parametersOf(module: Module): ReadonlySet<Tensor> {

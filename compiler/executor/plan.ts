@@ -332,7 +332,7 @@ export class Plan {
       t = new Tensor(outputs[this.program.outputOf[target.index]!]!, offset, shape, strides, type, quant)
     } else {
       const { storage } = this.captured.constants[target.index]!
-      if (same?.pinned && !same.isReleased) return same
+      if (same !== null) return same
       t = new Tensor(storage, offset, shape, strides, type, quant)
     }
     if (outside) {

@@ -248,6 +248,14 @@ const FOUND: readonly Found[] = [
     after: [[], [{ kind: 'dispose', of: 'attribute', tensor: 0 }]],
     errors: 8,
   },
+  {
+    what: 'an attribute that is returned is disposed, while a view that was returned, too, keeps its memory',
+    attributes: [{ name: 'weight', type: 'Tensor', value: row(0, 0) }],
+    body: [],
+    result: '(torch.slice(self.weight, 0, 2), self.weight)',
+    returns: tupleOf(ROW, ROW),
+    after: [[], [{ kind: 'dispose', of: 'result', tensor: 1 }]],
+  },
 ]
 
 for (const found of FOUND) {

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { keepMinP, keepTopK, keepTopP, keepTypical, softmax } from './filters.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
 import { penalizeGenerated, penalizeRepetition } from './penalties.js'
 import { randomFrom, type Random } from './random.js'
 import type { TokenProbability } from '../usage.js'
@@ -44,7 +44,8 @@ export class Sampler {
   /** The token that follows `tokens`. Changes `logits`. Throws MODEL_ERROR where there is no number among them. */
   next(logits: Float32Array, tokens: readonly number[]): number {
     this.penalize(logits, tokens)
-    const token = this.temperature === 0 ? largest(logits) : this.draw(logits)
+    const { temperature, random, options } = this
+    const token = temperature === 0 ? largest(logits) : draw(logits, { ...options, temperature }, random())
     this.counts.set(token, (this.counts.get(token) ?? 0) + 1)
     return token
   }
@@ -56,50 +57,23 @@ export class Sampler {
     if (frequencyPenalty !== 0 || presencePenalty !== 0) penalizeGenerated(logits, this.counts, frequencyPenalty, presencePenalty)
     hook?.(logits, tokens)
   }
-
-  private draw(logits: Float32Array): number {
-    largest(logits)
-    return drawFrom(distributionOf(logits, { ...this.options, temperature: this.temperature }), this.random)
-  }
 }
 
-/** A token, as likely as its probability says. */
-export function drawFrom(probabilities: Float64Array, random: Random): number {
-  let left = random()
-  let last = 0
-  for (let token = 0; token < probabilities.length; token++) {
-    const p = probabilities[token]!
-    if (p === 0) continue
-    last = token
-    if ((left -= p) < 0) break
-  }
-  return last
-}
-
-/** The probabilities that a token is drawn by. Changes `logits`. */
-export function distributionOf(logits: Float32Array, options: SamplingOptions): Float64Array {
-  const { temperature = 1, topK, topP, minP, typicalP } = options
-  if (temperature !== 1) for (let i = 0; i < logits.length; i++) logits[i]! /= temperature
-  if (topK !== undefined) keepTopK(logits, topK)
-  if (topP !== undefined) keepTopP(logits, topP)
-  if (minP !== undefined) keepMinP(logits, minP)
-  if (typicalP !== undefined && typicalP < 1) keepTypical(logits, typicalP)
-  return softmax(logits)
+/**
+ * A token of those that the options' filters leave, as likely as it is, by a number in 0..1. Changes `logits`: they are divided by the temperature, and those that are not left
+ * are -Infinity. Throws MODEL_ERROR where no logit is a number above that.
+ */
+export function draw(logits: Float32Array, options: SamplingOptions, number: number): number {
+  const { temperature = 1, topK = 0, topP = 1, minP = 0, typicalP = 1 } = options
+  const filters = { temperature, top_k: topK, top_p: topP, min_p: minP, typical_p: typicalP }
+  const token = kernels.sample_token({ count: logits.length, ...filters, draw: number }, logits)
+  if (token < 0) throw new PtliteError('MODEL_ERROR', 'generate(): the model gives no logit that is a number above -Infinity')
+  return token
 }
 
 /** The first of the largest logits, as `torch.argmax` has it on a CPU. Throws MODEL_ERROR where there is none. */
 export function largest(logits: Float32Array): number {
-  let top = -1
-  let most = -Infinity
-  for (let i = 0; i < logits.length; i++) {
-    const logit = logits[i]!
-    if (logit > most) {
-      most = logit
-      top = i
-    }
-  }
-  if (top < 0) throw new PtliteError('MODEL_ERROR', 'generate(): the model gives no logit that is a number above -Infinity')
-  return top
+  return draw(logits, { temperature: 0 }, 0)
 }
 
 /** The logarithm of a token's probability, as the model has it (`torch.log_softmax`). */

@@ -1,7 +1,6 @@
 import type { Context } from '../../generation/context.js'
-import { softmax } from '../../generation/sampling/filters.js'
 import type { Random } from '../../generation/sampling/random.js'
-import { distributionOf, drawFrom, largest, logProbability } from '../../generation/sampling/sampler.js'
+import { draw, largest, logProbability } from '../../generation/sampling/sampler.js'
 import { compressionRatioOf } from './compression.js'
 import { applyRules } from './rules.js'
 import type { SpecialTokens } from './special-tokens.js'
@@ -44,7 +43,7 @@ export async function readWindow(
   const { special, temperatures, signal } = options
   // the model says behind the first token of the transcript whether anybody speaks
   const [atStart] = await context.see(prompt.slice(0, start + 1), { signal })
-  const noSpeechProbability = softmax(atStart!)[special.noSpeech] ?? 0
+  const noSpeechProbability = Math.exp(logProbability(atStart!, special.noSpeech))
   const [first] = start + 1 < prompt.length ? await context.see(prompt, { signal }) : [atStart]
   for (const [i, temperature] of temperatures.entries()) {
     if (i > 0) {
@@ -77,7 +76,7 @@ async function continued(
   let logits = first
   for (;;) {
     applyRules(logits, tokens, special, hasTimes)
-    const token = temperature === 0 ? largest(logits) : drawn(logits, temperature, random)
+    const token = temperature === 0 ? largest(logits) : draw(logits.slice(), { temperature }, random())
     sum += logProbability(logits, token)
     tokens.push(token)
     if (token === special.end || tokens.length >= most) break
@@ -85,9 +84,4 @@ async function continued(
     logits = next!
   }
   return { tokens, averageLogprob: sum / tokens.length, vocabulary: logits.length }
-}
-
-function drawn(logits: Float32Array, temperature: number, random: Random): number {
-  largest(logits)
-  return drawFrom(distributionOf(logits.slice(), { temperature }), random)
 }

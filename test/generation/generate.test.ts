@@ -103,8 +103,11 @@ t.test('the event loop goes on meanwhile', async (t) => {
     if (!isOver) setImmediate(turn)
   }
   setImmediate(turn)
-  await tokensOf(generate(LLAMA, short!.prompt, { maxTokens: 16 }))
-  isOver = true
+  try {
+    await tokensOf(generate(LLAMA, short!.prompt, { maxTokens: 16 }))
+  } finally {
+    isOver = true
+  }
   t.ok(turns >= 16, `${turns} turns for 16 tokens`)
 })
 

@@ -1,10 +1,17 @@
 import t from 'tap'
 import { penalizeGenerated, penalizeRepetition } from '../../generation/sampling/penalties.js'
 import { randomFrom } from '../../generation/sampling/random.js'
-import { distributionOf, logProbability, Sampler } from '../../generation/sampling/sampler.js'
+import { draw, logProbability, Sampler, type SamplingOptions } from '../../generation/sampling/sampler.js'
 import { sampling } from './fixtures.js'
 
 const row = (i: number): Float32Array => new Float32Array(sampling.scores[i]!)
+/** The probabilities that a token is drawn by. */
+function distributionOf(logits: Float32Array, options: SamplingOptions): number[] {
+  draw(logits, options, 0)
+  const weights = Array.from(logits, (x) => Math.exp(x - Math.max(...logits)))
+  const sum = weights.reduce((a, b) => a + b)
+  return weights.map((weight) => weight / sum)
+}
 /** Between numbers of 24 bits and of 53. */
 const near = (a: ArrayLike<number>, b: readonly number[]): boolean => b.every((x, i) => Math.abs(x - a[i]!) < 1e-5)
 

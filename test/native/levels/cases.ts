@@ -617,6 +617,19 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       return tensor(Uint8Array.from(data))
     }),
   ],
+  sample_token: [
+    row('draws of tokens', EXACT, (d) => {
+      const filters = { top_k: d.of([0, 5, 40]), top_p: d.of([0.5, 0.9, 1]), min_p: d.of([0, 0.1]), typical_p: d.of([0.7, 1]) }
+      const tokens = Array.from({ length: 8 }, () => {
+        const logits = Float32Array.from(d.dense([d.integer(1, 300)], { low: -6, high: 6 }).data() as Float32Array)
+        return kernels.sample_token(
+          { count: logits.length, temperature: d.of([0, 0.7, 1]), ...filters, draw: d.integer(0, 99) / 100 },
+          logits,
+        )
+      })
+      return tensor(Int32Array.from(tokens))
+    }),
+  ],
   resample: [
     row('upsample_bilinear2d', FUNCTION, (d) =>
       aten('upsample_bilinear2d', image(d), [d.integer(3, 19), d.integer(3, 35)], d.of([true, false])),

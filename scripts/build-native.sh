@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/install-missing.sh
 . scripts/install-missing.sh
 
-target='' configure=() toolchain='' compiler='' compiler_package=''
+target='' configure=() toolchain='' compiler='' compiler_package='' prepare=''
 while [ $# -gt 0 ]; do
   case $1 in
     --target) target=${2-}; shift $(($# < 2 ? 1 : 2)) ;;
@@ -24,7 +24,8 @@ eval "$row"
 need=() header_folders=()
 if [ -n "$toolchain" ]; then
   configure=("-DCMAKE_TOOLCHAIN_FILE=$PWD/$toolchain")
-  command -v "$compiler" >/dev/null || need+=("$compiler_package")
+  command -v "$compiler" >/dev/null || read -ra need <<<"$compiler_package"
+  [ -z "$prepare" ] || "$prepare"
 fi
 # shellcheck disable=SC2154
 for header in ${headers[@]+"${headers[@]}"}; do
@@ -53,12 +54,14 @@ if [ -n "$toolchain" ] && [ ${#header_folders[@]} -gt 0 ]; then
   # headers alone, for any system; those beside them are of this one
   mkdir -p "$folder/headers"
   for place in "${header_folders[@]}"; do ln -sfn "$place" "$folder/headers/$(basename "$place")"; done
-  configure+=("-DCMAKE_CXX_FLAGS=-isystem $PWD/$folder/headers")
+  # beside what the toolchain sets
+  export CXXFLAGS="-isystem $PWD/$folder/headers ${CXXFLAGS:-}"
 fi
 log=$folder/configure.log
 cmake -S kernels -B "$folder" ${generator[@]+"${generator[@]}"} ${configure[@]+"${configure[@]}"} -DCMAKE_BUILD_TYPE=Release >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
 rm -f "$log"
 cmake --build "$folder" --parallel "${PTLITE_BUILD_JOBS:-$(getconf _NPROCESSORS_ONLN)}" -- ${PTLITE_BUILD_FLAGS:-}
+case $target in darwin-*) node scripts/release/mach-o.mjs "$folder/$file" "$folder" ;; esac
 # a new file and a rename, so that a process that has the old library mapped keeps it
 cp "$folder/$file" "$out/.$file.new"
 mv "$out/.$file.new" "$out/$file"

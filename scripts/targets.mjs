@@ -6,8 +6,8 @@
 //   machine     what ELF files and files of Windows call the processor
 //   library     the file that scripts/build-native.sh builds
 //   headers     that the build needs, with Debian's packages of them
-//   toolchain   CMake's file for building it on Linux, its compiler, and Debian's package of that
-//   npm         of the published package: C libraries, and Debian's packages that the library has code of; without it none is published
+//   toolchain   CMake's file for building it on Linux, its compiler, Debian's packages of that, and a script that brings what these have not
+//   npm         of the published package: C libraries, and what the library has code of: Debian's packages, or texts of licences; without it none is published
 //   emulator    what runs programs for it on Linux (scripts/emulate, scripts/release/hosts.mjs)
 //   clang       how scripts/compile-targets.sh compiles for it
 //   ci          GitHub's runner, the image of Node that it runs in, and versions of Node
@@ -16,7 +16,7 @@
 //   node scripts/targets.mjs build [NAME]         what scripts/build-native.sh goes by, for bash; without a name, of this machine
 //   node scripts/targets.mjs clang [CLANG-NAME]   names, or flags and packages, for bash
 //   node scripts/targets.mjs cross                names of libraries that are published and that no runner with Linux builds natively
-//   node scripts/targets.mjs matrix test|native|cross|install|source      what workflows run over
+//   node scripts/targets.mjs matrix test|native|cross|linked|install      what workflows run over
 //   node scripts/targets.mjs place FOLDER         brings libraries from FOLDER/NAME to where packages take them from
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
@@ -54,7 +54,9 @@ function build(name) {
     out: isPlain ? 'dist' : dirname(library),
     file: basename(library),
     headers: Object.entries(headers).map(([header, from]) => `${header}=${from}`),
-    ...(name === undefined ? {} : { toolchain: toolchain.file, compiler: toolchain.compiler, compiler_package: toolchain.package }),
+    ...(name === undefined
+      ? {}
+      : { toolchain: toolchain.file, compiler: toolchain.compiler, compiler_package: toolchain.package, prepare: toolchain.prepare ?? '' }),
   })
 }
 
@@ -65,6 +67,7 @@ function clang(name) {
   return variables({ system: platform, processor, flags: how.flags, packages: how.packages })
 }
 
+const isTriedHere = ({ emulator }) => emulator !== undefined
 const withNodes = ({ ci: { node, ...ci } }) => node.map((version) => ({ ...ci, node: version }))
 
 export const MATRICES = {
@@ -77,11 +80,11 @@ export const MATRICES = {
       runner: ci.runner,
       library: `dist/${basename(library)}`,
     })),
-  cross: () => PUBLISHED.filter(isCross).map(({ name, library, emulator }) => ({ name, library, host: emulator?.host ?? 'native' })),
+  cross: () => PUBLISHED.filter(isCross).filter(isTriedHere).map(({ name, library, emulator }) => ({ name, library, host: emulator.host })), // prettier-ignore
+  // libraries that no emulator of Linux runs: tried where they run before they are published
+  linked: () => PUBLISHED.filter((target) => isCross(target) && !isTriedHere(target)).flatMap((target) => withNodes(target).map((row) => ({ ...row, name: target.name, library: target.library }))), // prettier-ignore
   // packages of these are installed where they run
   install: () => PUBLISHED.filter((target) => isCross(target) && target.ci !== undefined).flatMap(withNodes),
-  // built from source, and not published
-  source: () => TARGETS.filter(({ npm, ci }) => npm === undefined && ci !== undefined).flatMap(withNodes),
 }
 
 const COMMANDS = {

@@ -58,7 +58,7 @@ function checkArchive(manifest, folder, file) {
 
 pack(mainManifest(), (folder) => {
   for (const name of ['dist', 'kernels/include', 'docs/security.md', 'README.md', 'CHANGELOG.md', 'SECURITY.md']) {
-    cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !/\.(so|dll|cache)$/.test(path) })
+    cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !/\.(so|dll|dylib|cache)$/.test(path) })
   }
 })
 pack(sourcesManifest(), (folder) => {

@@ -59,7 +59,7 @@ const app = await Application.bootstrap({
   includeVersion: true,
   searchInDocuments: true,
   searchInComments: true,
-  highlightLanguages: ['bash', 'cmake', 'cpp', 'dockerfile', 'javascript', 'json', 'python', 'sh', 'typescript', 'yaml'],
+  highlightLanguages: ['bash', 'cmake', 'console', 'cpp', 'dockerfile', 'javascript', 'json', 'python', 'sh', 'typescript', 'yaml'],
   defaultCategory: REFERENCE,
   categorizeByGroup: false,
   categoryOrder: [...Object.keys(PAGES), '*'],

@@ -30,7 +30,7 @@ t.test('its first page is for those who install the library', (t) => {
   const page = firstPage(readFileSync(join(root, 'README.md'), 'utf8'))
   t.match(
     page,
-    /^Runs PyTorch's models[^]*```sh\nnpm install ptlite\n```[^]*```ts\nimport [^]*\n- \*\*[^]*\n## How fast\n[^]*\n## Making a model\n/,
+    /^Runs PyTorch's models[^]*```console\nnpm install ptlite\nnpx ptlite demo\n```[^]*```ts\nimport [^]*\n- \*\*[^]*\n## How fast\n[^]*\n## Making a model\n/,
   )
   t.notMatch(page, /setup\.sh|## Further/)
   t.throws(() => firstPage('# another\n\ntext\n\n## Further\n'))

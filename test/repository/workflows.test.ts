@@ -44,7 +44,7 @@ t.test('workflows run over the rows of targets.json', async (t) => {
       name,
     )
   const published = TARGETS.filter(({ npm }) => npm !== undefined).map(({ name }) => name)
-  const built = [...MATRICES.native!(), ...MATRICES.cross!()].map(({ name }) => name)
+  const built = [...MATRICES.native!(), ...MATRICES.cross!(), ...MATRICES.linked!()].map(({ name }) => name)
   t.strictSame(built.sort(), published.sort(), 'each library is built once')
   const runners = new Set(Object.values(MATRICES).flatMap((rows) => rows().map(({ runner }) => runner)))
   for (const { name, ci } of TARGETS) t.ok(ci === undefined || runners.has(ci.runner), name)

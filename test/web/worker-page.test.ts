@@ -46,6 +46,14 @@ const FILES: Readonly<Record<string, string>> = {
       return { sum: [...found.data()].reduce((a, b) => a + b), plans }
     }
     self.result = run().catch((error) => ({ error: String(error.stack) }))`,
+  '/kept.js': `${COMMON}
+    async function run() {
+      const cache = await caches.open('models')
+      const model = await web.loadModule('/models/squeezenet.ptl', { cache })
+      const sum = [...model.forward(image()).data()].reduce((a, b) => a + b)
+      return { sum, kept: (await cache.keys()).map(({ url }) => new URL(url).pathname) }
+    }
+    self.result = run().catch((error) => ({ error: String(error.stack) }))`,
   '/clear.js': `
     import { clearCache } from '/web.js'
     self.result = clearCache().then(() => 'cleared')`,
@@ -58,9 +66,11 @@ if (missing !== false) {
   t.setTimeout(240_000)
   let asked: string[] = []
   let answer: Override = { status: 200, headers: { ETag: '"one"' } }
-  const server = pageServer(FILES, ({ method }) => {
+  const server = pageServer(FILES, ({ method, headers }) => {
     asked.push(method!)
-    return answer
+    const condition = headers['if-none-match']
+    if (condition !== undefined) asked.push(condition)
+    return condition !== undefined && condition === answer.headers?.['ETag'] ? { status: 304, headers: answer.headers } : answer
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = `http://localhost:${(server.address() as AddressInfo).port}`
@@ -108,5 +118,25 @@ if (missing !== false) {
     await again('which is kept', 0)
     t.equal(await visit('clear'), 'cleared')
     await again('nothing any more', 1)
+  })
+
+  t.test("a Cache of the browser's keeps models by their tags", async (t) => {
+    // not by what the browser keeps for itself
+    const version = (tag: string): Override => ({ status: 200, headers: { ETag: tag, 'Cache-Control': 'no-store' } })
+    answer = version('"one"')
+    const load = async (sent: readonly string[]): Promise<unknown> => {
+      asked = []
+      const { sum, ...rest } = (await visit('kept')) as { sum: number; error?: string }
+      t.strictSame(rest, { kept: ['/models/squeezenet.ptl'] })
+      t.strictSame(asked, sent)
+      return sum
+    }
+    const sum = await load(['GET'])
+    t.equal(await load(['GET', '"one"']), sum, 'as it was')
+    answer = version('"two"')
+    t.equal(await load(['GET', '"one"']), sum, 'another version')
+    t.equal(await load(['GET', '"two"']), sum)
+    answer = { status: 503 }
+    t.equal(await load(['GET', '"two"']), sum, 'a server that is in trouble')
   })
 }

@@ -23,6 +23,12 @@ const LARGE = 1 << 20
  *
  * A `.ptlc` file of another ISA level or version of the library is replaced by the model that it was compiled from, where that
  * lies beside it, and is refused otherwise. `M` is what the caller knows of the model: a `TypedModule` that `ptlite types` has written.
+ *
+ * @example
+ * ```ts
+ * const model = await loadModule('mobilenet_v2.ptl', { onWarning: console.warn })
+ * const scores = await model.run<Tensor>('forward', [tensor(new Float32Array(3 * 224 * 224), [1, 3, 224, 224])])
+ * ```
  */
 export function loadModule(model: ModelSource, options?: LoadOptions): Promise<Module>
 export function loadModule<M extends object>(model: ModelSource, options?: LoadOptions): Promise<M>

@@ -20,6 +20,14 @@ import { boolean, checkOptions, reading } from '../runtime/tensor/check-argument
  * else it needs the model that it was compiled from beside it, and throws INVALID_ARGUMENT without.
  *
  * `Result` of a call is what the caller knows that the model gives, `forward<Tensor>(x)` or `forward<[Tensor, Tensor]>(x)`; it is not checked.
+ *
+ * @example
+ * ```ts
+ * const y = model.forward<Tensor>(x) // at once; from the third call with inputs of a shape on a plan runs
+ * const z = await model.run<Tensor>('forward', [x], { signal: AbortSignal.timeout(1000) }) // off the event loop
+ * console.log(model.inputs, model.methods, model.parameters())
+ * model.dispose()
+ * ```
  */
 export class Module {
   /** Of methods that were called. */

@@ -59,6 +59,14 @@ export interface Tensor<D extends DTypeName = DTypeName> extends TensorOperation
  * A strided view on a storage, inside of which all its elements lie. Sizes and strides are in elements; a view shares its storage with the tensor it
  * was made from. In-place shape operators (`squeeze_`, `resize_`) replace `shape` and `strides`. Callers make tensors by `tensor`,
  * `Tensor.fromStorage` and operators, and change them by operators alone. `D` is its dtype, where the caller knows it.
+ *
+ * @example
+ * ```ts
+ * const x = tensor(new Float32Array([1, 2, 3, 4, 5, 6]), [2, 3])
+ * x.transpose(0, 1).slice(0, 1, 3).toArray() // [[2, 5], [3, 6]], of the same memory
+ * x.mul(2).sum().item() // 42
+ * x.data() // a Float32Array of its elements, in order
+ * ```
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
 export class Tensor<D extends DTypeName = DTypeName> {

@@ -19,6 +19,11 @@ const OTHERS = {
   'models/voice.ptl': 'examples/voice/voice.ptl',
   'models/segments.mjs': 'examples/voice/segments.mjs',
   'models/talk.wav': 'examples/voice/talk.wav',
+  'models/chat/model.pt2': 'examples/chat/model.pt2',
+  'models/chat/tokenizer.json': 'examples/chat/tokenizer.json',
+  'models/chat/tokenizer_config.json': 'examples/chat/tokenizer_config.json',
+  'packages/tokenizers.mjs': 'node_modules/@huggingface/tokenizers/dist/tokenizers.min.mjs',
+  'packages/jinja.js': 'node_modules/@huggingface/jinja/dist/index.js',
 }
 
 /** All files of the page: where they are on this machine, by their place in it. */

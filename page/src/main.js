@@ -12,6 +12,7 @@ const statusText = document.getElementById('status-text')
 const PAGES = {
   model: async () => (await import('./model/page.js')).modelPage(context),
   digits: async () => (await import('./demos/digits.js')).digitsPage(context),
+  chat: async () => (await import('./demos/chat.js')).chatPage(context),
   voice: async () => (await import('./demos/voice.js')).voicePage(context),
 }
 const kept = new Map()

@@ -17,6 +17,19 @@ const NAMELESS_AND_WIDTH = `({
     .map(({ outerHTML }) => outerHTML.slice(0, 120)),
 })`
 
+/** Asks for a story, and stops it when it has begun: it takes some tenths of a second. */
+const STOPPED_AT_FIRST_PIECE = `new Promise((resolve) => {
+  const log = document.querySelector('.messages')
+  const button = (text) => [...document.querySelectorAll('button')].find(({ textContent }) => textContent === text)
+  new MutationObserver((_, observer) => {
+    if (!log.querySelector('li:nth-child(4) p')?.textContent) return
+    observer.disconnect()
+    button('Stop').click()
+    resolve()
+  }).observe(log, { subtree: true, childList: true, characterData: true })
+  button('Tell me a story about a fox.').click()
+})`
+
 if (withoutPage !== false) {
   t.plan(0, withoutPage)
 } else {
@@ -312,6 +325,28 @@ if (withoutPage !== false) {
     await page.close()
   })
 
+  t.test('a model answers, is stopped, and begins anew', async (t) => {
+    const { page, faults } = await pages.open({ path: '#/chat' })
+    const answers = page.locator('.message.assistant p')
+    await page.getByLabel('Your question').fill('What does an owl eat?')
+    await page.keyboard.press('Enter')
+    await page.getByText('tokens a second').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    t.match(await answers.first().innerText(), /^An owl eats .*\.$/)
+    await page.evaluate(STOPPED_AT_FIRST_PIECE)
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    t.match(await answers.nth(1).innerText(), /^Once[^.]*$/)
+    await page.getByRole('button', { name: 'Begin anew' }).click()
+    t.equal(await answers.count(), 0)
+    await page.getByLabel('Other answers each time').check()
+    await page.getByRole('button', { name: 'What colour is a frog?' }).click()
+    await page.locator('.message.assistant p:not(:empty)').waitFor()
+    await page.goto(`${pages.address}#/model`)
+    await page.getByText(/\d k?B in use/).waitFor()
+    t.strictSame(faults, [])
+    await page.close()
+  })
+
   t.test('a recording of the microphone is run', async (t) => {
     const { page, faults } = await pages.open()
     await page.getByRole('button', { name: 'whistles.ptl' }).click()
@@ -349,10 +384,14 @@ if (withoutPage !== false) {
     await page.getByRole('button', { name: 'Show the arena' }).click()
     await page.locator('svg.arena').waitFor()
     await check('arena')
-    for (const path of ['digits', 'voice']) {
+    for (const [path, heading] of [
+      ['digits', 'Draw a digit'],
+      ['voice', 'Is somebody speaking?'],
+      ['chat', 'Talk to a small model'],
+    ]) {
       await page.goto(`${pages.address}#/${path}`)
-      await page.locator('.demo').waitFor()
-      await check(path)
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+      await check(path!)
     }
     t.strictSame(faults, [])
     await page.close()

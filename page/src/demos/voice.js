@@ -217,7 +217,7 @@ export async function voicePage({ engine, showMemory }) {
       h(
         'div',
         { class: 'card' },
-        h('div', { class: 'row between' }, h('div', { class: 'row' }, state, chance), h('div', { class: 'row' }, start, play)),
+        h('div', { class: 'row between' }, h('div', { class: 'row' }, state, chance), h('div', { class: 'row wrap' }, start, play)),
         canvas,
         time,
       ),

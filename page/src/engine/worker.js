@@ -1,4 +1,5 @@
 // Models are read and run here, so that the page stays smooth. Answers to messages { id, call, session, input } are { id, result } or { id, error }.
+import { Chat } from './chat.js'
 import { Session } from './session.js'
 import { StreamedVoice } from './voice.js'
 
@@ -31,12 +32,17 @@ const CALLS = {
     sessions.get(key)?.close()
     sessions.set(key, await StreamedVoice.open(await ptlite(), bytes))
   },
+  async openChat(key, files) {
+    const [tokenizers, jinja] = await Promise.all([import('../../packages/tokenizers.mjs'), import('../../packages/jinja.js')])
+    await sessions.get(key)?.close()
+    sessions.set(key, await Chat.open(await ptlite(), { tokenizers, jinja }, files))
+  },
   /** Of the model `key` and of `other`, which are both open. */
   compare(key, { other, method, args }) {
     return sessions.get(key).compare(sessions.get(other), { method, args })
   },
-  close(key) {
-    sessions.get(key)?.close()
+  async close(key) {
+    await sessions.get(key)?.close()
     sessions.delete(key)
   },
   async memory() {

@@ -48,16 +48,12 @@ function checkArchive(manifest, folder, file) {
   const { status, stdout, stderr } = spawnSync('tar', ['tzf', join(out, file)], { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
   const packed = new Set(stdout.split('\n').map((path) => path.replace(/^package\//, '')))
-  const allowed = new Set(values['without-browsers'] ? KERNELS : [])
-  checkNamedFiles(
-    manifest,
-    (path) => packed.has(path) || allowed.has(path),
-    (path) => readFileSync(join(folder, path), 'utf8'),
-  )
+  if (values['without-browsers']) for (const path of KERNELS) packed.add(path)
+  checkNamedFiles(manifest, packed, (path) => readFileSync(join(folder, path), 'utf8'))
 }
 
 pack(mainManifest(), (folder) => {
-  for (const name of ['dist', 'kernels/include', 'docs/security.md', 'README.md', 'CHANGELOG.md', 'SECURITY.md']) {
+  for (const name of ['README.md', ...mainManifest().files.filter((pattern) => !pattern.startsWith('!'))]) {
     cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !/\.(so|dll|dylib|cache)$/.test(path) })
   }
 })

@@ -24,7 +24,7 @@ export function mainManifest() {
     ...Object.fromEntries(kept),
     ...sourceFields(),
     // maps name sources, which are not in it
-    files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.dll', '!dist/**/*.map', '!dist/build-selected.js'],
+    files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.dll', '!dist/**/*.dylib', '!dist/**/*.map', '!dist/build-selected.js'],
     optionalDependencies: libraries(),
   }
 }

@@ -23,8 +23,9 @@ export function loadedFiles(path, code) {
   return [...new Set(found.map(([, name]) => posix.join(posix.dirname(path), name)))]
 }
 
-/** Throws an error that names what is missing. `has` says which files there are, `read` what is in one. */
-export function checkNamedFiles(manifest, has, read) {
+/** Throws an error that names what is missing. `paths` are those of all files that there are, `read` says what is in one. */
+export function checkNamedFiles(manifest, paths, read) {
+  const has = (path) => paths.has(path)
   const missing = new Map()
   const seen = new Set()
   const look = (path, who) => {
@@ -34,6 +35,8 @@ export function checkNamedFiles(manifest, has, read) {
     else if (/\.(?:js|cjs|mjs)$/.test(path)) for (const loaded of loadedFiles(path, read(path))) look(loaded, path)
   }
   for (const path of namedFiles(manifest)) look(path, 'package.json')
+  for (const name of (manifest.files ?? []).filter((pattern) => !/^!|[*]/.test(pattern)))
+    if (![...paths].some((path) => path === name || path.startsWith(`${name}/`))) missing.set(name, 'package.json')
   if (missing.size === 0) return
   const list = [...missing].map(([path, who]) => `${path}, which ${basename(who)} names`)
   throw new Error(`${manifest.name} lacks ${list.join('; ')}`)

@@ -124,6 +124,7 @@ function tryOn(host) {
   there = host.place(app)
   for (const file of ['app.mjs', 'app.cjs']) assert.equal(succeed(...node(file)), '1x10 10\n', file)
   assert.match(succeed(...node(cli, 'cpu')), /capability|level/i)
+  assert.match(succeed(...node(cli, 'demo', '--plain')), /digits\.ptl .* 360 of 360 /)
   // by the decoders, which are a file of their own
   const classify = [
     'run',

@@ -3,7 +3,7 @@ import t from 'tap'
 interface NamedFiles {
   namedFiles(manifest: object): string[]
   loadedFiles(path: string, code: string): string[]
-  checkNamedFiles(manifest: object, has: (path: string) => boolean, read: (path: string) => string): void
+  checkNamedFiles(manifest: object, paths: ReadonlySet<string>, read: (path: string) => string): void
 }
 const { namedFiles, loadedFiles, checkNamedFiles } = (await import(
   new URL('../../scripts/release/named-files.mjs', import.meta.url).href
@@ -13,6 +13,7 @@ const { namedFiles, loadedFiles, checkNamedFiles } = (await import(
 
 const manifest = {
   name: 'net',
+  files: ['dist', '!dist/.cache', 'examples/net.mjs'],
   main: './dist/index.cjs',
   bin: { net: 'dist/cli.js' },
   exports: { '.': { import: { types: './dist/index.d.ts', default: './dist/index.js' } }, './web': './dist/web.js' },
@@ -28,13 +29,10 @@ const files: Readonly<Record<string, string>> = {
   'dist/web/tensors.js': 'new URL("./net.wasm",import.meta.url);import("./more.js");import"../web.js"',
   'dist/web/more.js': '',
   'dist/web/net.wasm': '',
+  'examples/net.mjs': '',
 }
 const check = (left: string): void =>
-  checkNamedFiles(
-    manifest,
-    (path) => path !== left && path in files,
-    (path) => files[path]!,
-  )
+  checkNamedFiles(manifest, new Set(Object.keys(files).filter((path) => path !== left)), (path) => files[path]!)
 
 t.test('what is named', (t) => {
   t.same(namedFiles(manifest).sort(), ['dist/cli.js', 'dist/index.cjs', 'dist/index.d.ts', 'dist/index.js', 'dist/web.js'])

@@ -3,14 +3,19 @@
  * `--types`: declarations, too.
  */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 rmSync(`${root}dist`, { recursive: true, force: true })
+// gRPC is in the bundle: a package below it runs a script when it is installed, which pnpm refuses
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+const installed = Object.keys({ ...dependencies, ...peerDependencies })
+// what is CommonJS in it asks for Node's modules
+const banner = "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);"
 const common = { absWorkingDir: root, bundle: true, format: 'esm', sourcemap: 'linked', sourcesContent: false, logLevel: 'warning' }
-await build({
+const { metafile } = await build({
   ...common,
   entryPoints: ['src/index.ts', 'src/main.ts', 'src/workers/thread.ts', 'src/text/text-thread.ts'],
   entryNames: '[name]',
@@ -19,8 +24,13 @@ await build({
   splitting: true,
   platform: 'node',
   target: 'node20',
-  packages: 'external',
+  external: installed,
+  banner: { js: banner },
+  // protobufjs looks for optional modules by it
+  logOverride: { 'direct-eval': 'silent' },
+  metafile: true,
 })
+writeFileSync(`${root}dist/LICENSES.txt`, licenses(Object.keys(metafile.inputs)))
 await build({ ...common, entryPoints: ['client/index.ts'], outfile: 'dist/client.js', platform: 'neutral', target: 'es2022' })
 cpSync(`${root}page`, `${root}dist/page`, { recursive: true })
 copyFileSync(`${root}src/grpc/open_inference.proto`, `${root}dist/open_inference.proto`)
@@ -29,4 +39,18 @@ if (process.argv.includes('--types')) {
     const { status } = spawnSync('npx', ['tsc', '-p', `${root}${config}`], { cwd: root, stdio: 'inherit' })
     if (status !== 0) process.exit(status ?? 1)
   }
+}
+
+/** Of the packages that something in dist has code of. */
+function licenses(files) {
+  const names = new Set(files.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(path)?.[1] ?? []))
+  const texts = [...names].sort().map((name) => {
+    const folder = `${root}node_modules/${name}/`
+    const { version, license } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'))
+    const texts = readdirSync(folder)
+      .filter((file) => /^(?:licen[cs]e|notice)/i.test(file))
+      .map((file) => readFileSync(folder + file, 'utf8').trim())
+    return `${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`
+  })
+  return `Code of these packages is part of the files beside this one.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`
 }

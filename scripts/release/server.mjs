@@ -20,7 +20,7 @@ export async function tryServer({ app, packed, archives, succeed }) {
   }
   mkdirSync(join(app, 'models/digits/1'), { recursive: true })
   copyFileSync(join(app, 'digits.ptl'), join(app, 'models/digits/1/model.ptl'))
-  const server = spawn(process.execPath, ['node_modules/ptlite/dist/cli.js', 'serve', 'models', '--port', '0'], {
+  const server = spawn(process.execPath, ['node_modules/ptlite/dist/cli.js', 'serve', 'models', '--port', '0', '--grpc-port', '0'], {
     cwd: app,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, NODE_PATH: '' },

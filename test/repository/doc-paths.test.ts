@@ -23,7 +23,7 @@ const NAMES: ReadonlySet<string> = new Set(PATHS.map((path) => path.slice(path.l
 
 /** Files that docs have their readers make, and PyTorch's. */
 const OTHERS: ReadonlySet<string> = new Set(
-  'shift_rows.cpp shift_rows.once.cpp shift_rows.yaml native_functions.yaml model_ops.yaml more_ops.yaml selected_operators.yaml'.split(
+  'c_functions.ts shift_rows.cpp shift_rows.once.cpp shift_rows.yaml native_functions.yaml model_ops.yaml more_ops.yaml selected_operators.yaml'.split(
     ' ',
   ),
 )

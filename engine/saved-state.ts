@@ -4,6 +4,7 @@ import { reading } from '../runtime/tensor/check-arguments.js'
 import type { DType } from '../runtime/tensor/dtype.js'
 import type { Quant } from '../runtime/tensor/quant.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
+import { sameShape } from '../runtime/tensor/shape.js'
 import { Storage } from '../runtime/tensor/storage.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
@@ -118,8 +119,8 @@ function sameTensors(a: TensorCopy, b: TensorCopy): boolean {
   return (
     a.type === b.type &&
     a.offset === b.offset &&
-    a.shape.join() === b.shape.join() &&
-    a.strides.join() === b.strides.join() &&
+    sameShape(a.shape, b.shape) &&
+    sameShape(a.strides, b.strides) &&
     a.quant === b.quant &&
     sameBytes(a.bytes, b.bytes)
   )

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/install-missing.sh
 . scripts/install-missing.sh
 
-target='' configure=() toolchain='' compiler='' compiler_package='' prepare=''
+target='' configure=() toolchain='' compiler='' compiler_package='' prepare='' check=''
 while [ $# -gt 0 ]; do
   case $1 in
     --target) target=${2-}; shift $(($# < 2 ? 1 : 2)) ;;
@@ -61,7 +61,7 @@ log=$folder/configure.log
 cmake -S kernels -B "$folder" ${generator[@]+"${generator[@]}"} ${configure[@]+"${configure[@]}"} -DCMAKE_BUILD_TYPE=Release >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
 rm -f "$log"
 cmake --build "$folder" --parallel "${PTLITE_BUILD_JOBS:-$(getconf _NPROCESSORS_ONLN)}" -- ${PTLITE_BUILD_FLAGS:-}
-case $target in darwin-*) node scripts/release/mach-o.mjs "$folder/$file" "$folder" ;; esac
+[ -z "$check" ] || node "$check" "$folder/$file" "$folder"
 # a new file and a rename, so that a process that has the old library mapped keeps it
 cp "$folder/$file" "$out/.$file.new"
 mv "$out/.$file.new" "$out/$file"

@@ -6,7 +6,7 @@
 //   machine     what ELF files and files of Windows call the processor
 //   library     the file that scripts/build-native.sh builds
 //   headers     that the build needs, with Debian's packages of them
-//   toolchain   CMake's file for building it on Linux, its compiler, Debian's packages of that, and a script that brings what these have not
+//   toolchain   CMake's file for building it on Linux, its compiler, Debian's packages of that, a script that brings what these have not, and one that checks the library
 //   npm         of the published package: C libraries, and what the library has code of: Debian's packages, or texts of licences; without it none is published
 //   emulator    what runs programs for it on Linux (scripts/emulate, scripts/release/hosts.mjs)
 //   clang       how scripts/compile-targets.sh compiles for it
@@ -56,7 +56,13 @@ function build(name) {
     headers: Object.entries(headers).map(([header, from]) => `${header}=${from}`),
     ...(name === undefined
       ? {}
-      : { toolchain: toolchain.file, compiler: toolchain.compiler, compiler_package: toolchain.package, prepare: toolchain.prepare ?? '' }),
+      : {
+          toolchain: toolchain.file,
+          compiler: toolchain.compiler,
+          compiler_package: toolchain.package,
+          prepare: toolchain.prepare ?? '',
+          check: toolchain.check ?? '',
+        }),
   })
 }
 

@@ -3,9 +3,10 @@
  * `--types`: declarations, too.
  */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { licensesOfPackages, packagesOf } from '../scripts/build/package-licenses.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 rmSync(`${root}dist`, { recursive: true, force: true })
@@ -30,7 +31,7 @@ const { metafile } = await build({
   logOverride: { 'direct-eval': 'silent' },
   metafile: true,
 })
-writeFileSync(`${root}dist/LICENSES.txt`, licenses(Object.keys(metafile.inputs)))
+writeFileSync(`${root}dist/LICENSES.txt`, licensesOfPackages(packagesOf(Object.keys(metafile.inputs)), `${root}node_modules`))
 await build({ ...common, entryPoints: ['client/index.ts'], outfile: 'dist/client.js', platform: 'neutral', target: 'es2022' })
 cpSync(`${root}page`, `${root}dist/page`, { recursive: true })
 copyFileSync(`${root}src/grpc/open_inference.proto`, `${root}dist/open_inference.proto`)
@@ -39,18 +40,4 @@ if (process.argv.includes('--types')) {
     const { status } = spawnSync('npx', ['tsc', '-p', `${root}${config}`], { cwd: root, stdio: 'inherit' })
     if (status !== 0) process.exit(status ?? 1)
   }
-}
-
-/** Of the packages that something in dist has code of. */
-function licenses(files) {
-  const names = new Set(files.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(path)?.[1] ?? []))
-  const texts = [...names].sort().map((name) => {
-    const folder = `${root}node_modules/${name}/`
-    const { version, license } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'))
-    const texts = readdirSync(folder)
-      .filter((file) => /^(?:licen[cs]e|notice)/i.test(file))
-      .map((file) => readFileSync(folder + file, 'utf8').trim())
-    return `${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`
-  })
-  return `Code of these packages is part of the files beside this one.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`
 }

@@ -45,7 +45,7 @@ export class Sampler {
   next(logits: Float32Array, tokens: readonly number[]): number {
     this.penalize(logits, tokens)
     const { temperature, random, options } = this
-    const token = temperature === 0 ? largest(logits) : draw(logits, { ...options, temperature }, random())
+    const token = draw(logits, { ...options, temperature }, random())
     this.counts.set(token, (this.counts.get(token) ?? 0) + 1)
     return token
   }

@@ -337,6 +337,8 @@ if (withoutPage !== false) {
     await page.getByRole('button', { name: 'Send' }).waitFor()
     t.match(await answers.nth(1).innerText(), /^Once[^.]*$/)
     await page.getByRole('button', { name: 'Begin anew' }).click()
+    // when the worker has stopped what it was at
+    await page.getByText('Ask something: it knows').waitFor()
     t.equal(await answers.count(), 0)
     await page.getByLabel('Other answers each time').check()
     await page.getByRole('button', { name: 'What colour is a frog?' }).click()

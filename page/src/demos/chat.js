@@ -1,6 +1,7 @@
 import { h } from '../dom.js'
 import { formatTime } from '../format.js'
 import { errorNotice } from '../notice.js'
+import { exampleFile } from './example-file.js'
 
 const QUESTIONS = ['What does an owl eat?', 'Tell me a story about a fox.', 'What colour is a frog?']
 
@@ -83,13 +84,12 @@ export async function chatPage({ engine, showMemory }) {
     question,
     send,
   )
-  const bytesOf = async (name) => {
-    const response = await fetch(new URL(`../../models/chat/${name}`, import.meta.url))
-    if (!response.ok) throw new Error(`${name}: the server answered with status ${response.status}`)
-    return await response.arrayBuffer()
-  }
-  const jsonOf = async (name) => JSON.parse(new TextDecoder().decode(await bytesOf(name)))
-  const [bytes, tokenizer, config] = await Promise.all([bytesOf('model.pt2'), jsonOf('tokenizer.json'), jsonOf('tokenizer_config.json')])
+  const jsonOf = async (name) => JSON.parse(new TextDecoder().decode(await exampleFile(`chat/${name}`)))
+  const [bytes, tokenizer, config] = await Promise.all([
+    exampleFile('chat/model.pt2'),
+    jsonOf('tokenizer.json'),
+    jsonOf('tokenizer_config.json'),
+  ])
   await engine.call('openChat', 'chat', { bytes, tokenizer, config }, [bytes])
   void showMemory()
   return {

@@ -2,6 +2,7 @@ import { bar, h } from '../dom.js'
 import { formatTime } from '../format.js'
 import { errorNotice } from '../notice.js'
 import { CELLS, countCells, DOTS, fitStrokes } from './digit-grid.js'
+import { exampleFile } from './example-file.js'
 
 const SIZE = 320
 const PEN = 3.4
@@ -166,9 +167,7 @@ export async function digitsPage({ engine, showMemory }) {
   }
   scheme.addEventListener('change', restyle)
 
-  const response = await fetch(new URL('../../models/digits.ptl', import.meta.url))
-  if (!response.ok) throw new Error(`digits.ptl: the server answered with status ${response.status}`)
-  const bytes = await response.arrayBuffer()
+  const bytes = await exampleFile('digits.ptl')
   await engine.call('open', 'digits', { bytes }, [bytes])
   void showMemory()
   return {

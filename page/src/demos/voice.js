@@ -4,6 +4,7 @@ import { formatTime } from '../format.js'
 import { errorNotice } from '../notice.js'
 import { decode, levelOf, Recorder } from '../sound/recorder.js'
 import { Segments } from '../../models/segments.mjs'
+import { exampleFile } from './example-file.js'
 
 const SECONDS = CHUNK / RATE
 /** Chunks that the picture shows: the last twelve seconds. */
@@ -48,9 +49,7 @@ export async function voicePage({ engine, showMemory }) {
   async function playRecording() {
     await stop()
     await begin(async () => {
-      const response = await fetch(new URL('../../models/talk.wav', import.meta.url))
-      if (!response.ok) throw new Error(`talk.wav: the server answered with status ${response.status}`)
-      const bytes = await response.arrayBuffer()
+      const bytes = await exampleFile('talk.wav')
       const samples = await decode(bytes.slice(0), RATE)
       const audio = new Audio(URL.createObjectURL(new Blob([bytes], { type: 'audio/wav' })))
       let at = 0
@@ -198,9 +197,7 @@ export async function voicePage({ engine, showMemory }) {
 
   const resized = new ResizeObserver(draw)
   resized.observe(canvas)
-  const response = await fetch(new URL('../../models/voice.ptl', import.meta.url))
-  if (!response.ok) throw new Error(`voice.ptl: the server answered with status ${response.status}`)
-  const bytes = await response.arrayBuffer()
+  const bytes = await exampleFile('voice.ptl')
   await engine.call('openVoice', 'voice', { bytes }, [bytes])
   void showMemory()
   return {

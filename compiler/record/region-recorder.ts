@@ -452,7 +452,13 @@ export class RegionRecorder extends GraphRecorder {
   finishMethod(result: Value): Recording | RegionRecording | Refusal {
     if (this.ended !== null) return this.ended
     const draws = this.nodes.some((node) => node.draws === true)
-    const same = !draws && !this.trace.isUsed && this.written.size + this.reads.length + this.writtenMemory.size === 0 && this.unchanged()
+    // a recording of the whole is told by the form of its arguments, which says of none that it is the module's own
+    const same =
+      !draws &&
+      !this.description.bindsTensors &&
+      !this.trace.isUsed &&
+      this.written.size + this.reads.length + this.writtenMemory.size === 0 &&
+      this.unchanged()
     return same ? this.finish(result) : this.finishRegion(result)
   }
 

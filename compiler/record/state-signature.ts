@@ -73,6 +73,8 @@ export interface KnownParts {
 export class StateDescription {
   private readonly parts: Part[] = []
   readonly found = noParts()
+  /** Some tensor has to be the very one that it is: the module has it too. */
+  bindsTensors = false
   private left = MAX_LEAVES
   private levels = 0
 
@@ -106,12 +108,14 @@ export class StateDescription {
     if (value === null || typeof value !== 'object') return { kind: 'same', value }
     const { tensors, containers } = this.found
     if (value instanceof Tensor) {
-      if (this.known.belongs(value)) return { kind: 'same', value }
+      const fixed = this.known.isFixed(value) ? value : null
+      const belongs = this.known.belongs(value)
+      if (belongs || fixed !== null) this.bindsTensors = true
+      if (belongs) return { kind: 'same', value }
       if (value.isSparse) return null
       const again = tensors.indexOf(value)
       const memory = tensors.findIndex((t) => t.storage === value.storage)
       tensors.push(value)
-      const fixed = this.known.isFixed(value) ? value : null
       return { kind: 'tensor', like: tensorShape(value), again, memory: memory < 0 ? tensors.length - 1 : memory, fixed }
     }
     if (value instanceof Float) return { kind: 'float', value: value.value }

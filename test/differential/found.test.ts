@@ -256,6 +256,27 @@ const FOUND: readonly Found[] = [
     returns: tupleOf(ROW, ROW),
     after: [[], [{ kind: 'dispose', of: 'result', tensor: 1 }]],
   },
+  {
+    what: 'an attribute that was returned is given, where what is given decides',
+    attributes: [{ name: 'weight', type: 'Tensor', value: row(0, 0) }],
+    parameters: [['given', ROW]],
+    args: (k) => [k % 3 === 1 ? { earlier: k - 1, tensor: 0 } : given],
+    body: ['v0 = bool(torch.sum(given))'],
+    result: '(self.weight, self.weight, given)',
+    returns: tupleOf(ROW, ROW, ROW),
+  },
+  {
+    what: 'an attribute that was returned is given in a list, and is not read beside',
+    attributes: [{ name: 'weight', type: 'Tensor', value: row(0, 0) }],
+    parameters: [
+      ['given', listOf(ROW)],
+      ['reads', { kind: 'bool' }],
+    ],
+    args: (k) => [listOfRows(3, k % 3 === 1 ? { earlier: k - 1, tensor: 0 } : given), k % 3 === 0],
+    body: ['v0 = given[0]', 'if reads:', '  v0 = self.weight', 'v1 = torch.mul(given[0], 2.)'],
+    result: '(v0, torch.add(v1, 1.), given[0])',
+    returns: tupleOf(ROW, ROW, ROW),
+  },
 ]
 
 for (const found of FOUND) {

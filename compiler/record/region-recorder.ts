@@ -69,6 +69,8 @@ export class RegionRecorder extends GraphRecorder {
   private readonly writtenMemory = new Set<Storage>()
   /** Attributes that were set, and where. */
   private readonly written = new Map<ScriptObject, Map<number, Origin>>()
+  /** Objects of which attributes were set, behind the end of the region too. */
+  private readonly holders = new Set<ScriptObject>()
   private ended: RegionRecording | null = null
   /** The recording has ended where an attribute was written to that was not known to be state. */
   private looksForState = false
@@ -106,7 +108,7 @@ export class RegionRecorder extends GraphRecorder {
 
   /** Puts numbers back where others stood for them. `roots` are all lists that the run still holds. */
   putBack(roots: readonly Value[][]): void {
-    const objects = [...this.local, ...this.written.keys()].filter((object) => object instanceof ScriptObject)
+    const objects = [...this.local, ...this.holders].filter((object) => object instanceof ScriptObject)
     this.trace.putBack([...roots, ...objects.map(({ slots }) => slots)])
   }
 
@@ -255,7 +257,9 @@ export class RegionRecorder extends GraphRecorder {
   }
 
   override attributeWritten(object: ScriptObject, slot: number, fn: LinkedFunction, pc: number): void {
-    if (this.local.has(object) || this.ended !== null) return
+    if (this.local.has(object)) return
+    this.holders.add(object)
+    if (this.ended !== null) return
     const origin = originOf(fn, pc)
     // what was read as something that stays the same has to be recorded as state
     if (this.start.parts.addState(object, slot) && this.guards.hasAttribute(object, slot))

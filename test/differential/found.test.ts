@@ -277,6 +277,21 @@ const FOUND: readonly Found[] = [
     result: '(v0, torch.add(v1, 1.), given[0])',
     returns: tupleOf(ROW, ROW, ROW),
   },
+  {
+    what: 'an int that differs from call to call becomes state behind the end of a region',
+    attributes: [{ name: 'count', type: 'int', value: { int: 4 } }],
+    body: [
+      'v0 = self.count',
+      'v1 = float(torch.sum(x))',
+      'v0 = torch.add(v0, 2)',
+      'if torch.gt(torch.sum(torch.sum(x, [0])), 1.90625):',
+      '  pass',
+      'else:',
+      '  self.count = v0',
+    ],
+    result: 'x',
+    returns: X,
+  },
 ]
 
 for (const found of FOUND) {

@@ -12,6 +12,7 @@ import { tensorOperation } from '../src/values/tensor-operations.js'
 import { type EagerFunctions, eager } from '../src/lazy.js'
 import * as ofLimited from '../runtime/operators/table/limited.js'
 import { limited } from '../runtime/operators/table/limited-chunk.js'
+import './first-operators.js'
 
 eager.provide({ tensorOperation } as EagerFunctions)
 models.provide(loading)

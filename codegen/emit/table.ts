@@ -11,15 +11,13 @@ const FOLDER = 'runtime/operators/table/generated'
 /** The operator table: the files of each of its parts, which are in chunks of their own. There are none of a part without operators but the first. */
 export function emitTables(operators: readonly Operator[], options: BuildOptions): [string, string][] {
   const [first, ...others] = TABLES.map((table) => operators.filter((o) => tableOf(o, options) === table)) as [Operator[], ...Operator[][]]
-  const counts = others.map(
-    (some, i) =>
-      `/** How many operators are in the table of this name. */\nexport const ${TABLES[i + 1]!}Operators: number = ${some.length}\n`,
-  )
+  const counts = [first, ...others].map((some, i) => `export const ${TABLES[i]!}Operators: number = ${some.length}\n`).join('')
   const shared = wrappersOf(first, options)
   const known = new Set(shared)
   const files: [string, string][] = [
     [`${FOLDER}/boxed.ts`, emitBoxed(first, options)],
-    [`${FOLDER}/table.ts`, `${emitTable(first, shared, options)}\n${counts.join('')}`],
+    [`${FOLDER}/counts.ts`, `${banner('table.ts', OPERATOR_INPUTS)}\n/** How many operators are in each table. */\n${counts}`],
+    [`${FOLDER}/table.ts`, emitTable(first, shared, options)],
     [`${FOLDER}/functions.ts`, emitFunctions(first, shared, options)],
     [`${FOLDER}/schemas.ts`, emitSchemas(first)],
   ]

@@ -4,10 +4,25 @@ import { fileURLToPath } from 'node:url'
 import { build, transform, type TransformOptions } from 'esbuild'
 import { type OutputAsset, type OutputChunk, type OutputOptions, type Plugin, rollup } from 'rollup'
 
+/** What both operators and files take, and plans of files without an operator. */
+const SHARED = [
+  ...['describe', 'options', 'sparse'].map((name) => `runtime/tensor/${name}.ts`),
+  ...['registry', 'missing-operator'].map((name) => `runtime/operators/table/${name}.ts`),
+  'runtime/operators/cpu/support/limits.ts',
+  'runtime/shapes/packed-weight.ts',
+  ...['gemm', 'quantized'].map(kernelsOf),
+]
+/** The compiler, which comes without most operators, reads weights that these pack. */
+const PACKING = ['weight_only'].map(kernelsOf)
+
+function kernelsOf(name: string): string {
+  return `runtime/native/generated/kernels/${name}.ts`
+}
+
 /** The entries of chunks, in the order in which programs come to load them; importing the package loads the first one. */
 export const CHUNKS = {
-  tensors: ['src/library.ts'],
-  operators: ['chunks/operators.ts'],
+  tensors: ['src/library.ts', ...SHARED],
+  operators: ['chunks/operators.ts', ...PACKING],
   model: ['chunks/model.ts'],
   'more-operators': ['chunks/more-operators.ts'],
   plans: ['chunks/plans.ts'],

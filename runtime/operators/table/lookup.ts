@@ -1,8 +1,6 @@
 import { chunk, type Waiting } from '../../chunk.js'
-import { decodeSchema } from './decode-schema.js'
-import * as functions from './generated/functions.js'
-import * as table from './generated/table.js'
-import { OperatorTable } from './operator-table.js'
+import * as counts from './generated/counts.js'
+import type { OperatorTable } from './operator-table.js'
 import type { OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
 
 /*
@@ -10,35 +8,38 @@ import type { OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
  * loaded for the first name that may be in it.
  */
 
-const first = new OperatorTable({ table, functions, schemaAt: decodeSchema })
+/** Operators that most programs call. */
+export const firstOperators = chunk<OperatorTable>('operators')
 /** Operators that the compiler writes. */
 export const compiledOperators = chunk<OperatorTable>('compiler')
 /** All others. */
 export const moreOperators = chunk<OperatorTable>('more-operators')
 
 const COMPILED = 'ptlite::'
-const FIRST_COUNT = first.names.length
-const COMPILED_END = FIRST_COUNT + table.compiledOperators
+const FIRST_COUNT = counts.firstOperators
+const COMPILED_END = FIRST_COUNT + counts.compiledOperators
 
 /** How many there are. */
-export const operatorTotal = COMPILED_END + table.moreOperators
+export const operatorTotal = COMPILED_END + counts.moreOperators
 
 /** Waits for the operators of these names. */
 export function operatorsNamed(names: Iterable<string>): Waiting {
   if (moreOperators.isCallable()) return undefined
-  for (const name of names) if (first.positionOf(name) < 0) return moreOperators.ready()
+  const waiting = firstOperators.ready()
+  if (waiting !== undefined) return waiting.then(() => operatorsNamed(names))
+  for (const name of names) if (firstOperators().positionOf(name) < 0) return moreOperators.ready()
   return undefined
 }
 
 /** The number of the operator with this name, -1 for none. */
 export function numberOf(name: string): number {
-  const position = first.positionOf(name)
+  const position = firstOperators().positionOf(name)
   if (position >= 0) return position
-  if (name.startsWith(COMPILED) && table.compiledOperators > 0) {
+  if (name.startsWith(COMPILED) && counts.compiledOperators > 0) {
     const compiled = compiledOperators().positionOf(name)
     if (compiled >= 0) return FIRST_COUNT + compiled
   }
-  const other = table.moreOperators === 0 ? -1 : moreOperators().positionOf(name)
+  const other = counts.moreOperators === 0 ? -1 : moreOperators().positionOf(name)
   return other < 0 ? -1 : COMPILED_END + other
 }
 
@@ -49,15 +50,15 @@ export function numbersFrom(start: string): number[] {
     for (let at = some.firstFrom(start); some.names[at]?.startsWith(start) === true; at++) numbers.push(before + at)
     return numbers
   }
-  const numbers = within(first, 0)
-  if (start.startsWith(COMPILED) && table.compiledOperators > 0) numbers.push(...within(compiledOperators(), FIRST_COUNT))
-  if (table.moreOperators > 0) numbers.push(...within(moreOperators(), COMPILED_END))
+  const numbers = within(firstOperators(), 0)
+  if (start.startsWith(COMPILED) && counts.compiledOperators > 0) numbers.push(...within(compiledOperators(), FIRST_COUNT))
+  if (counts.moreOperators > 0) numbers.push(...within(moreOperators(), COMPILED_END))
   return numbers.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
 /** The table of a number, and the position there. */
 function placeOf(number: number): [OperatorTable, number] {
-  if (number < FIRST_COUNT) return [first, number]
+  if (number < FIRST_COUNT) return [firstOperators(), number]
   return number < COMPILED_END ? [compiledOperators(), number - FIRST_COUNT] : [moreOperators(), number - COMPILED_END]
 }
 

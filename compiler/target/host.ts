@@ -8,7 +8,7 @@ import { DType } from '../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOnce } from '../graph/evaluate.js'
 import { CASCADE_LAKE, costsOfLanes } from './costs.js'
-import { estimate } from './sparse-cost.js'
+import { estimate } from './sparse-products.js'
 import type { FilterForm, Target } from './target.js'
 
 /** The operators that pack filters. */

@@ -198,6 +198,17 @@ t.test('the file for relaxed SIMD, where the engine has it', options, (t) => {
   t.end()
 })
 
+t.test('operators that only the compiler writes can be waited for, like others', options, (t) => {
+  const program = `import(${JSON.stringify(pathToFileURL(WEB_LIBRARY).href)}).then(async ({ ready, callOperator, float, tensor }) => {
+    const unknown = await ready({ for: ['ptlite::none'] }).catch((error) => error.code)
+    await ready({ for: ['ptlite::linear'] })
+    const sum = callOperator('ptlite::linear', [tensor([[1, 2]]), tensor([[3, 4]]), null, float(-Infinity), float(Infinity)])
+    console.log(JSON.stringify([unknown, ...sum.data()]))
+  })`
+  t.equal(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' }).trim(), '["MISSING_OPERATOR",11]')
+  t.end()
+})
+
 t.test('topk takes those of equal elements that PyTorch takes', options, async (t) => {
   const web = await webLibrary()
   await web.ready()

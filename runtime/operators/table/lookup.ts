@@ -24,11 +24,15 @@ export const operatorTotal = COMPILED_END + counts.moreOperators
 
 /** Waits for the operators of these names. */
 export function operatorsNamed(names: Iterable<string>): Waiting {
-  if (moreOperators.isCallable()) return undefined
-  const waiting = firstOperators.ready()
-  if (waiting !== undefined) return waiting.then(() => operatorsNamed(names))
-  for (const name of names) if (firstOperators().positionOf(name) < 0) return moreOperators.ready()
-  return undefined
+  const tables = [firstOperators, compiledOperators, moreOperators]
+  return tables.every((table) => table.isCallable()) ? undefined : tablesOf(names)
+}
+
+async function tablesOf(names: Iterable<string>): Promise<void> {
+  await firstOperators.ready()
+  const others = [...names].filter((name) => firstOperators().positionOf(name) < 0)
+  if (others.some((name) => name.startsWith(COMPILED))) await compiledOperators.ready()
+  if (others.length > 0) await moreOperators.ready()
 }
 
 /** The number of the operator with this name, -1 for none. */

@@ -27,7 +27,3 @@ export function fit(samples: readonly Sample[]): number[] {
   }
   return coefficients
 }
-
-export function predict(coefficients: readonly number[], features: readonly number[]): number {
-  return coefficients.reduce((sum, c, i) => sum + c * features[i]!, 0)
-}

@@ -1,5 +1,5 @@
 import * as features from '../runtime/features.js'
-import { absentReader } from './absent.js'
+import { missingReader } from './missing-reader.js'
 import { read as ff } from './ff/read.js'
 import { writeFf as writeFlatbuffer } from './ff/write.js'
 import { read as pt2 } from './pt2/read.js'
@@ -10,10 +10,10 @@ import { read as torchscript } from './torchscript/read.js'
 
 /* What the chunk of formats gives. */
 
-export const readFf: typeof ff = features.ff ? ff : () => absentReader('.ff')
-export const readPt2: typeof pt2 = features.pt2 ? pt2 : () => absentReader('.pt2')
-export const readPte: typeof pte = features.pte ? pte : () => absentReader('.pte')
-export const readTorchscript: typeof torchscript = features.torchscript ? torchscript : () => absentReader('.pt')
-export const writeFf: typeof writeFlatbuffer = features.writers ? writeFlatbuffer : () => absentReader('.ff')
-export const writePte: typeof writeExecutorch = features.writers ? writeExecutorch : () => absentReader('.pte')
-export const writePtl: typeof writeZip = features.writers ? writeZip : () => absentReader('.ptl')
+export const readFf: typeof ff = features.ff ? ff : () => missingReader('.ff')
+export const readPt2: typeof pt2 = features.pt2 ? pt2 : () => missingReader('.pt2')
+export const readPte: typeof pte = features.pte ? pte : () => missingReader('.pte')
+export const readTorchscript: typeof torchscript = features.torchscript ? torchscript : () => missingReader('.pt')
+export const writeFf: typeof writeFlatbuffer = features.writers ? writeFlatbuffer : () => missingReader('.ff')
+export const writePte: typeof writeExecutorch = features.writers ? writeExecutorch : () => missingReader('.pte')
+export const writePtl: typeof writeZip = features.writers ? writeZip : () => missingReader('.ptl')

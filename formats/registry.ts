@@ -8,7 +8,7 @@ import type { ProgramReader } from './reading/parsed.js'
 import { refuse } from './refuse.js'
 import type { ProgramWriter } from './writing/program-writer.js'
 import * as features from '../runtime/features.js'
-import { absentReader } from './absent.js'
+import { missingReader } from './missing-reader.js'
 
 interface Row {
   /** Of its folder beside this file, and in runtime/features.ts, without which a build has no reader of them. */
@@ -60,7 +60,7 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
     chunks: [],
-    read: features.ptl ? readPtl : () => absentReader('.ptl'),
+    read: features.ptl ? readPtl : () => missingReader('.ptl'),
     ...(features.writers ? { write: (program, states) => codecs().writePtl(program, states) } : {}),
   },
   {

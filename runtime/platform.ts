@@ -1,4 +1,4 @@
-/* What Node says of the machine, and does for the library. web/stand-ins/platform.ts stands for it in browsers. */
+/* What Node says of the machine, and does for the library. web/platform/platform.ts stands for it in browsers. */
 
 /** The processor, as Node names it. */
 export const arch: string = process.arch

@@ -283,7 +283,7 @@ export class BackgroundInterpreter {
   }
 }
 
-/** null in pages, which have no such thread (web/stand-ins/absent.ts). */
+/** null in pages, which have no such thread (web/platform/unsupported.ts). */
 export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter | null {
   return new BackgroundInterpreter(script, passes)
 }

@@ -3,7 +3,7 @@ import { damaged } from '../../program/file-error.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { mustBeNoLibrary } from './no-library.js'
 
-/* Where the bytes of a model lie. In browsers, which have no files, web/stand-ins/model-memory.ts stands for this. */
+/* Where the bytes of a model lie. In browsers, which have no files, web/platform/model-memory.ts stands for this. */
 
 /** Native memory: pages of a file, at an address of this process. */
 export interface Mapping {

@@ -13,7 +13,7 @@ import { capacityOf, growingDim } from './growing.js'
 import type { Steps } from './steps.js'
 
 /** Sequences that share calls of a model, at most: where more are under way, the others wait for the next call. */
-const MOST_ROWS = 64
+const MAX_ROWS = 64
 
 /**
  * Whether calls of a model can have several sequences in them, of differing length: it takes keys and values of the tokens before, each of which is a row of its own, a mask
@@ -108,7 +108,7 @@ class Batch {
   constructor(private readonly caller: Caller) {
     this.slots = caller.slots
     this.pastSlots = this.slots.filter(({ role }) => role === 'past')
-    this.most = Math.min(MOST_ROWS, ...this.slots.map(({ role, info }) => (role === 'constant' ? Infinity : mostOf(info.shape?.[0]))))
+    this.most = Math.min(MAX_ROWS, ...this.slots.map(({ role, info }) => (role === 'constant' ? Infinity : mostOf(info.shape?.[0]))))
   }
 
   advance(row: RowSteps, tokens: readonly number[], count: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {

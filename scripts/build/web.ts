@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import { build, type BuildOptions } from 'esbuild'
-import { IN_CHUNKS, PACKAGES, REPLACED, WITH_THREADS } from '../../web/bundling/manifest.js'
+import { IN_CHUNKS, PACKAGES, BROWSER_FILES, WITH_THREADS } from '../../web/bundling/manifest.js'
 import { CHUNKS, root, writeChunks } from './chunks.js'
 
 const out = process.argv[2] ?? `${root}/dist`
@@ -13,7 +13,7 @@ for (const name of readdirSync(`${out}/web`)) if (/\.js(\.map)?$/.test(name)) rm
 const { tensors, ...others } = CHUNKS
 const output = await writeChunks({
   sources: {
-    replaced: { ...REPLACED, ...WITH_THREADS, ...IN_CHUNKS },
+    replaced: { ...BROWSER_FILES, ...WITH_THREADS, ...IN_CHUNKS },
     packages: Object.fromEntries(Object.entries(PACKAGES).map(([name, file]) => [name, `node_modules/${file}`])),
   },
   entries: { tensors: ['web/index.ts', ...tensors], ...others, cache: ['web/names-ready.ts', 'web/cache/compiled.ts'] },

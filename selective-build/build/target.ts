@@ -1,4 +1,4 @@
-import { REPLACED } from '../../web/bundling/manifest.js'
+import { BROWSER_FILES } from '../../web/bundling/manifest.js'
 import { buildNative, type NativeInput, type NativeLibrary } from './native.js'
 import { PROCESSOR } from './sources.js'
 import { buildWasm } from './wasm.js'
@@ -39,7 +39,7 @@ const WASM32: Target = {
   processor: 'wasm',
   library: 'ptlite.wasm',
   entry: 'web/selected.ts',
-  replaced: REPLACED,
+  replaced: BROWSER_FILES,
   language: 'es2022',
   formats: ['esm'],
   compile: buildWasm,

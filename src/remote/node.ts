@@ -11,7 +11,7 @@ import { CachedFile, fetched, type Receiver, type ReceivingOptions, watched } fr
 import { checkHash } from './integrity.js'
 import { startHash } from './node-hash.js'
 
-/* Models that come from servers and streams, in Node. In browsers web/stand-ins/at-hand.ts does the same. */
+/* Models that come from servers and streams, in Node. In browsers web/platform/at-hand.ts does the same. */
 
 export interface SourceOptions extends ReceivingOptions {
   readonly cache?: string | CacheLike | undefined

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 import t from 'tap'
 import { inflate as inflateInNode } from '../../formats/containers/zip/inflate.js'
-import { inflate } from '../../web/stand-ins/inflate.js'
+import { inflate } from '../../web/platform/inflate.js'
 
 const text = Buffer.from('the same words, the same words again, and other words '.repeat(500))
 

@@ -1,17 +1,17 @@
 /** Which files of the library have others in their place in a browser, relative to the project. */
-export const REPLACED: Readonly<Record<string, string>> = {
-  'runtime/platform.ts': 'web/stand-ins/platform.ts',
+export const BROWSER_FILES: Readonly<Record<string, string>> = {
+  'runtime/platform.ts': 'web/platform/platform.ts',
   'runtime/native/library.ts': 'runtime/native/wasm/library.ts',
   'runtime/native/frame-memory.ts': 'runtime/native/wasm/frame-memory.ts',
   'runtime/native/system-memory.ts': 'runtime/native/wasm/linear-memory.ts',
-  'runtime/native/custom-library.ts': 'web/stand-ins/absent.ts',
-  'formats/containers/model-memory.ts': 'web/stand-ins/model-memory.ts',
-  'formats/containers/zip/inflate.ts': 'web/stand-ins/inflate.ts',
-  'src/at-hand.ts': 'web/stand-ins/at-hand.ts',
-  'src/remote/node.ts': 'web/stand-ins/absent.ts',
-  'engine/replaced.ts': 'web/stand-ins/absent.ts',
-  'selective-build/trace/model-file.ts': 'web/stand-ins/absent.ts',
-  'engine/background/interpret.ts': 'web/stand-ins/absent.ts',
+  'runtime/native/custom-library.ts': 'web/platform/unsupported.ts',
+  'formats/containers/model-memory.ts': 'web/platform/model-memory.ts',
+  'formats/containers/zip/inflate.ts': 'web/platform/inflate.ts',
+  'src/at-hand.ts': 'web/platform/at-hand.ts',
+  'src/remote/node.ts': 'web/platform/unsupported.ts',
+  'engine/replaced.ts': 'web/platform/unsupported.ts',
+  'selective-build/trace/model-file.ts': 'web/platform/unsupported.ts',
+  'engine/background/interpret.ts': 'web/platform/unsupported.ts',
 }
 
 /** What selective builds leave as it is: they have one thread. */

@@ -14,7 +14,7 @@ import type { Module } from '../../src/module.js'
 import { addressIn } from '../../src/remote/address.js'
 import { tagIn } from '../../src/remote/download.js'
 import { absolute } from '../receiving/absolute.js'
-import { atHand } from '../stand-ins/at-hand.js'
+import { atHand } from '../platform/at-hand.js'
 import { openedCache, storage } from './storage.js'
 import type { CachedCall } from './compiled.js'
 

@@ -23,11 +23,11 @@ import { Slots } from './slots.js'
 import { Turns } from './turns.js'
 
 /** Tokens that are generated where neither the request nor the model sets a limit. */
-const MOST_TOKENS = 4096
+const MAX_TOKENS = 4096
 /** Characters of a prompt for each token that there is room for, and at least: longer ones are not even split into tokens. */
 const CHARACTERS_PER_TOKEN = 64
 const LEAST_CHARACTERS = 1 << 14
-const MOST_CHARACTERS = 1 << 20
+const MAX_CHARACTERS = 1 << 20
 
 /** Of the first prompt: programs of torch.export may have been made for no fewer. */
 const WARM_UP_TOKENS = 4
@@ -99,7 +99,7 @@ export class TextModel {
         'LIMIT_EXCEEDED',
         `the model has room for ${this.capacity} tokens, and the prompt has ${prompt.length}; shorten it`,
       )
-    const maxTokens = Math.min(sampling.maxTokens ?? MOST_TOKENS, room + 1)
+    const maxTokens = Math.min(sampling.maxTokens ?? MAX_TOKENS, room + 1)
     const slot = await this.slots?.take(prompt)
     try {
       const json =
@@ -187,7 +187,7 @@ export class TextModel {
   }
 
   private encode(text: string, special = true): readonly number[] {
-    const most = Math.min(MOST_CHARACTERS, Math.max(LEAST_CHARACTERS, CHARACTERS_PER_TOKEN * this.capacity))
+    const most = Math.min(MAX_CHARACTERS, Math.max(LEAST_CHARACTERS, CHARACTERS_PER_TOKEN * this.capacity))
     if (text.length > most)
       throw new PtliteError(
         'LIMIT_EXCEEDED',

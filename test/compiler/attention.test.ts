@@ -151,6 +151,22 @@ return %24
     / attention\((.*)\)/.exec(printGraph(check(t, onCanonical(attention), text, [...left], 1e-6)))![1]!
   t.equal(form(decomposed('%12'), ['ptlite::attention', 'aten::exp']), 'query=%0, key=%1, value=%2, mask=%3, scale=0.125, safe=True')
   t.equal(form(decomposed('%11', '%11'), ['ptlite::attention', 'aten::exp']), 'query=%0, key=%1, value=%2, scale=0.125, safe=True')
+  const fromTruths = (seen: string, hidden: string): string =>
+    decomposed('%12').replace(
+      'input %3: float32[2, 1, 9, 7] @3\n',
+      `input %29: float32[2, 1, 9, 7] @29
+constant %31: float32[] @31 = "${seen}"
+constant %32: float32[] @32 = "${hidden}"
+%30: bool[2, 1, 9, 7] @30 = aten::gt.Scalar(%29, 0.)
+%3: float32[2, 1, 9, 7] @3 = aten::where.self(%30, %31, %32)
+`,
+    )
+  const operands = 'query=%0, key=%1, value=%2'
+  const left = ['aten::gt.Scalar', 'ptlite::attention', 'aten::exp']
+  const whereIs = left.toSpliced(1, 0, 'aten::where.self')
+  t.equal(form(fromTruths('zero', 'minusInfinity'), left), `${operands}, mask=%30, scale=0.125, safe=True`, 'truth values')
+  t.equal(form(fromTruths('zero', 'minusTwo'), whereIs), `${operands}, mask=%3, scale=0.125, safe=True`, 'what is hidden less')
+  t.equal(form(fromTruths('minusTwo', 'minusInfinity'), whereIs), `${operands}, mask=%3, scale=0.125, safe=True`, 'what is seen more')
   t.notOk(isFound(decomposed('%12', '%11')), 'rows are left out by other scores')
   const twice = decomposed('%12').replace('= aten::exp(%23)', '= aten::exp(%23)\n%25: float32[8, 9, 5] @25 = aten::exp(%22)')
   t.notOk(isFound(twice.replace('return %24', 'return (%24, %25)')), 'the product is read elsewhere')

@@ -1,11 +1,12 @@
 import { readTensor } from '../../../runtime/tensor/data.js'
-import { DType } from '../../../runtime/tensor/dtype.js'
+import { DType, isFloating } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
-import { contiguousStrides, numelOf } from '../../../runtime/tensor/shape.js'
+import { contiguousStrides, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { constantOf } from '../../graph/shared-constants.js'
-import { type Analysis, valueArg } from '../analysis.js'
+import { type Analysis, onlyResult, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
+import { settledMaker } from '../expression.js'
 
 /** What a mask of all scores does: nothing, hide the keys behind each query, or anything else. */
 export function maskForm(mask: Arg, rows: number, analysis: Analysis): 'none' | 'causal' | 'any' {
@@ -23,6 +24,25 @@ export function maskForm(mask: Arg, rows: number, analysis: Analysis): 'none' | 
   return tensor.dim >= 2 && tensor.shape.at(-2) === rows && data.every((v: unknown, i: number) => (later(i) ? hides(v) : sees(v)))
     ? 'causal'
     : 'any'
+}
+
+/** The truth values of which a mask was made, 0 where they are true and -inf elsewhere, as `scaled_dot_product_attention` is decomposed. */
+export function truthsOf(mask: Arg, analysis: Analysis): Arg | null {
+  const made = settledMaker(mask, analysis)
+  const [id, result] = [valueArg(mask), made === undefined ? undefined : onlyResult(made)]
+  if (made?.op !== 'aten::where.self' || id === undefined || result === undefined) return null
+  const [truths, seen, hidden] = made.args.map(valueArg)
+  if (truths === undefined || !isAll(seen, 0, analysis) || !isAll(hidden, -Infinity, analysis)) return null
+  const { dtype, shape } = analysis.type(truths)
+  return dtype === DType.bool && sameShape(shape, analysis.type(id).shape) ? value(truths) : null
+}
+
+/** True for a constant of one number. */
+function isAll(id: ValueId | undefined, number: number, analysis: Analysis): boolean {
+  const tensor = id === undefined ? undefined : analysis.tensor(id)
+  return (
+    tensor !== undefined && tensor.numel > 0 && isFloating(tensor.type) && readTensor(tensor).every((v: unknown) => Number(v) === number)
+  )
 }
 
 /** Zeros, and -inf where a mask is true. */

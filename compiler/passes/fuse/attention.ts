@@ -3,7 +3,7 @@ import { type Arg, constant, type GraphNode, NONE, type OperatorNode, type Tenso
 import { baseOf } from '../../graph/node.js'
 import { Analysis, inputOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { exchangeOf } from '../canonical/shapes.js'
-import { filledMask, maskForm } from './attention-mask.js'
+import { filledMask, maskForm, truthsOf } from './attention-mask.js'
 import { type Attention, attentionOf } from './attention-pattern.js'
 import { copyOfRows, isCopying, writeRowsFirst } from './attention-rows.js'
 import { Editor } from '../editor.js'
@@ -26,6 +26,8 @@ import type { Pass } from '../pass.js'
  * adding it:
  *
  *     %5 = aten::masked_fill.Scalar(%4, %mask, -inf)   →   %9 = aten::masked_fill.Scalar(%zeros, %mask, -inf)
+ *
+ * A mask that was made of truth values, 0 where they are true and -inf elsewhere, gives way to these, by which the kernel leaves out keys that no row sees.
  *
  * Heads of keys and values that were copied for several heads of queries are read where they were, a constant mask that hides what comes later
  * becomes the causal form, one that hides nothing goes. Where all that follows is a transposition of heads and rows that is then copied, the
@@ -75,7 +77,7 @@ function replace(node: OperatorNode, found: Attention, analysis: Analysis, edito
     const filled = filledMask(node, valueArg(mask)!, analysis, editor)
     before.push(filled)
     mask = value(onlyResult(filled)!)
-  }
+  } else if (found.safe) mask = truthsOf(mask, analysis) ?? mask
   if (node.op === 'aten::reshape') editor.replaceNode(analysis.producer(inputOf(node)!)!, [])
   const causal = found.causal || form === 'causal'
   const { query, scale, safe } = found

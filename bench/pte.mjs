@@ -1,10 +1,11 @@
 // One network in several files (.pt2, .ptl, .pte portable and XNNPACK): what it takes to load each and to replay its plan, in turns within one run,
-// with the ratio to the first file of the group. Groups are separated by `--`. Processor time counts all threads that load.
+// with the ratio to the first file of the group. Groups are separated by `--`.
 //
 //   node pte.mjs [--runs 41] [--threads 1] NET.pt2 NET.portable.pte NET.xnnpack.pte [-- OTHER.pt2 ...]
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { loadModule, setNumThreads, tensor } from '../dist/index.js'
+import { median, relativeError } from './lib/compare.mjs'
 
 const options = { runs: 41, threads: 1 }
 const groups = [[]]
@@ -16,13 +17,6 @@ for (let i = 0; i < args.length; i++) {
   else groups.at(-1).push(args[i])
 }
 setNumThreads(options.threads)
-
-const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1]
-const timed = async (work) => {
-  const start = performance.now()
-  const result = await work()
-  return [performance.now() - start, result]
-}
 
 /** Inputs of the shapes that the file says: of floats any numbers, of integers ones; and what has to be what it was when the file was written. */
 function inputsOf(module) {
@@ -45,9 +39,10 @@ for (const files of groups) {
   const rows = files.map((path) => ({ path, loads: [], plans: [] }))
   for (let turn = -1; turn < 9; turn++) {
     for (const { path, loads } of rows) {
-      const [ms, module] = await timed(() => loadModule(path))
+      const start = performance.now()
+      const module = await loadModule(path)
+      if (turn >= 0) loads.push(performance.now() - start)
       module.dispose()
-      if (turn >= 0) loads.push(ms)
     }
   }
   let [inputs, expected] = [null, null]
@@ -71,12 +66,10 @@ for (const files of groups) {
   for (const { path, loads, plans, result, kinds } of rows) {
     const megabytes = statSync(path).size / 1e6
     const ratio = (own, peer) => median(own.map((ms, i) => ms / peer[i])).toFixed(3)
-    const largest = Math.max(...expected.map(Math.abs))
-    const difference = Math.max(...expected.map((x, i) => Math.abs(x - result[i]))) / largest
     const name = `${basename(path)}${kinds.join() === 'plan' ? '' : ` (${kinds.join(', ')})`}`
     const load = [median(loads).toFixed(2), (median(loads) / megabytes).toFixed(2), ratio(loads, first.loads)]
     console.log(
-      `| ${[name, megabytes.toFixed(1), ...load, median(plans).toFixed(3), ratio(plans, first.plans), difference.toExponential(1)].join(' | ')} |`,
+      `| ${[name, megabytes.toFixed(1), ...load, median(plans).toFixed(3), ratio(plans, first.plans), relativeError(result, expected).toExponential(1)].join(' | ')} |`,
     )
   }
   for (const { module } of rows) module.dispose()

@@ -3,7 +3,7 @@
  * (ATEN_CPU_CAPABILITY) and prints what each kind of their work costs, for compiler/target/sparse-costs.ts; and by how much what these costs
  * choose is slower than the best.
  */
-import { workOf } from '../compiler/target/sparse-products.js'
+import { timeOf } from '../compiler/target/sparse-products.js'
 import type { SparseLayer } from '../compiler/target/target.js'
 import { costsOf, type Library, measure, OPERATORS } from './sparse-costs/measure.js'
 
@@ -14,7 +14,7 @@ type Loaded = Library & {
 const [path = 'dist/index.js'] = process.argv.slice(2)
 const lib = (await import(new URL(`../${path}`, import.meta.url).href)) as Loaded
 await lib.ready?.({ for: OPERATORS })
-lib.setNumThreads(Number(process.env['THREADS'] ?? 1))
+lib.setNumThreads(1)
 
 const PRODUCTS: readonly (readonly [SparseLayer, 'float32' | 'bfloat16'])[] = [
   ['linear', 'float32'],
@@ -30,8 +30,7 @@ for (const [layer, dtype] of PRODUCTS) {
   let [lost, wrong] = [0, 0]
   for (const { product, times } of measured) {
     const expected = [...times.keys()].map((strategy) => {
-      const numbers = costs.get(strategy)!
-      return { strategy, time: workOf(strategy, product).reduce((sum, work, i) => sum + work * numbers[i]!, 0) }
+      return { strategy, time: timeOf(strategy, product, costs.get(strategy)!) }
     })
     const chosen = expected.reduce((best, other) => (other.time < best.time ? other : best)).strategy
     const slower = times.get(chosen)! / Math.min(...times.values()) - 1

@@ -18,8 +18,7 @@ export function estimate(product: SparseProduct): Estimate[] {
     .flatMap((strategy) => {
       const numbers = costs[strategy]
       if (numbers === undefined) return []
-      const nanoseconds = workOf(strategy, product).reduce((sum, work, i) => sum + work * numbers[i]!, 0)
-      return [{ strategy, milliseconds: nanoseconds / 1e6 }]
+      return [{ strategy, milliseconds: timeOf(strategy, product, numbers) / 1e6 }]
     })
     .sort((a, b) => a.milliseconds - b.milliseconds)
 }
@@ -34,6 +33,11 @@ export function strategiesFor({ layer, m, nonZeroBlocks }: SparseProduct, genera
     'vectors',
     'dense',
   ]
+}
+
+/** The time of a way in nanoseconds, where each kind of its work costs so much. */
+export function timeOf(strategy: SparseStrategy, product: SparseProduct, costs: readonly number[]): number {
+  return workOf(strategy, product).reduce((sum, work, i) => sum + work * costs[i]!, 0)
 }
 
 /** What there is to do, by kind, of which each has a cost. The first is done once per call. */

@@ -13,7 +13,7 @@ const SHARED = [
   ...['gemm', 'quantized'].map(kernelsOf),
 ]
 /** The compiler, which comes without most operators, reads weights that these pack. */
-const PACKING = ['weight_only'].map(kernelsOf)
+const PACKING = [kernelsOf('weight_only')]
 
 function kernelsOf(name: string): string {
   return `runtime/native/generated/kernels/${name}.ts`

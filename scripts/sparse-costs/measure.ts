@@ -105,22 +105,15 @@ const SHAPES: Readonly<Record<SparseLayer, (m: number, n: number, k: number) => 
 }
 
 function run({ callOperator, float }: Library, strategy: SparseStrategy, layer: SparseLayer, x: Tensor, weight: Tensor): Tensor {
-  const clamp = [float(-Infinity), float(Infinity)]
-  const place = [[1, 1], [0, 0], [1, 1]] // prettier-ignore
   const dense = strategy === 'dense'
-  const [name, args] =
-    layer === 'linear'
-      ? dense
-        ? ['linear', [x, weight, null, ...clamp]]
-        : ['sparse_linear', [x, weight, null, strategy, ...clamp]]
-      : layer === 'convolution'
-        ? dense
-          ? ['convolution', [x, weight, null, ...place, 1, ...clamp]]
-          : ['sparse_convolution', [x, weight, null, ...clamp]]
-        : dense
-          ? ['blocked_convolution', [x, weight, null, null, ...place, ...clamp]]
-          : ['sparse_blocked_convolution', [x, weight, null, null, ...clamp]]
-  return callOperator(`ptlite::${name as string}`, args as never) as Tensor
+  const blocked = layer === 'blocked convolution'
+  const place = [[1, 1], [0, 0], [1, 1]] // prettier-ignore
+  const args = [
+    ...[x, weight, null, ...(blocked ? [null] : [])],
+    ...(layer === 'linear' ? (dense ? [] : [strategy]) : dense ? [...place, ...(blocked ? [] : [1])] : []),
+    ...[float(-Infinity), float(Infinity)],
+  ]
+  return callOperator(`ptlite::${dense ? '' : 'sparse_'}${layer.replace(' ', '_')}`, args) as Tensor
 }
 
 /** Nanoseconds of the best of many calls; those before make what they keep. Null for calls that fail. */

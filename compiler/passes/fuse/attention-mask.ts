@@ -4,7 +4,7 @@ import { Float } from '../../../runtime/tensor/scalar.js'
 import { contiguousStrides, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { constantOf } from '../../graph/shared-constants.js'
-import { type Analysis, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
 import { settledMaker } from '../expression.js'
 
@@ -28,9 +28,8 @@ export function maskForm(mask: Arg, rows: number, analysis: Analysis): 'none' | 
 
 /** The truth values of which a mask was made, 0 where they are true and -inf elsewhere, as `scaled_dot_product_attention` is decomposed. */
 export function truthsOf(mask: Arg, analysis: Analysis): Arg | null {
-  const made = settledMaker(mask, analysis)
-  const [id, result] = [valueArg(mask), made === undefined ? undefined : onlyResult(made)]
-  if (made?.op !== 'aten::where.self' || id === undefined || result === undefined) return null
+  const [id, made] = [valueArg(mask), settledMaker(mask, analysis)]
+  if (id === undefined || made?.op !== 'aten::where.self') return null
   const [truths, seen, hidden] = made.args.map(valueArg)
   if (truths === undefined || !isAll(seen, 0, analysis) || !isAll(hidden, -Infinity, analysis)) return null
   const { dtype, shape } = analysis.type(truths)

@@ -16,17 +16,23 @@ export type PrologueArg =
   | { readonly kind: 'tensor' | 'made'; readonly index: number }
 
 /**
- * What is computed of varying numbers before a region's plan runs. All of it reads shapes and numbers alone, never the contents of a
- * tensor, so that it can come before everything else.
+ * What is computed of varying numbers before a region's plan runs. It reads shapes and numbers, and contents of tensors that the region has not written to
+ * where it reads them, so that it can come before everything else.
  */
 export interface PrologueStep {
   /** Null: the argument itself. */
   readonly op: LinkedOperator | null
   readonly args: readonly PrologueArg[]
+  /** The int is what a tensor holds. */
+  readonly reads?: true
+  /** Called where the value is not the one that the region serves. */
+  readonly missed?: () => void
   readonly gives:
     | { readonly kind: 'int' }
     /** The region serves no other value: it decided a branch, or went where a plan has a fixed number. */
     | { readonly kind: 'same'; readonly value: Value }
+    /** It has checked its arguments. */
+    | { readonly kind: 'nothing' }
     /** An input of the plan, which has the same form each time: a view of a tensor at another place, or a small new tensor. */
     | { readonly kind: 'tensor'; readonly like: TensorShape }
 }
@@ -68,7 +74,7 @@ export function runPrologue(steps: readonly PrologueStep[], parts: StateParts): 
   }
 }
 
-function runStep({ op, args, gives }: PrologueStep, parts: StateParts): boolean {
+function runStep({ op, args, gives, missed }: PrologueStep, parts: StateParts): boolean {
   const values = args.map((arg) => valueOf(arg, parts))
   const results = op === null ? values : callAside(op, values)
   const [result] = results
@@ -77,8 +83,12 @@ function runStep({ op, args, gives }: PrologueStep, parts: StateParts): boolean 
       if (typeof result !== 'number') return false
       parts.computed.push(result)
       return true
+    case 'nothing':
+      return true
     case 'same':
-      return isSame(result!, gives.value)
+      if (isSame(result!, gives.value)) return true
+      missed?.()
+      return false
     case 'tensor': {
       if (!(result instanceof Tensor)) return false
       parts.made.push(result)
@@ -137,7 +147,10 @@ export function formVaries(
     const parts: StateParts = { ...start, containers: [], ints: start.ints.map((n) => n + change), computed: [], made: [] }
     try {
       // branches would be others, which does not matter here
-      for (const step of steps) if (step.gives.kind !== 'same') runStep(step, parts)
+      for (const step of steps) {
+        if (step.gives.kind !== 'same') runStep(step, parts)
+        if (step.reads === true) parts.computed.push(parts.computed.pop()! + change)
+      }
       const [other] = callAside(op, args.map((arg) => valueOf(arg, parts))) // prettier-ignore
       if (!(other instanceof Tensor)) return true
       parts.made.push(other)

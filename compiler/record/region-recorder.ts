@@ -26,8 +26,9 @@ import { isPlain } from './guards.js'
 import { hasFact } from './operator-kinds.js'
 import type { RegionEnd, RegionRecording, Stand } from './region.js'
 import { TracedInt } from './region-int.js'
-import { isFixable, type PrologueArg } from './region-prologue.js'
-import { RegionTrace, valueArg } from './region-trace.js'
+import { tensorForm } from './numbers-in-tensors.js'
+import { callAside, isFixable, type PrologueArg } from './region-prologue.js'
+import { type Read, RegionTrace, valueArg } from './region-trace.js'
 import { insideOf, itemsOf, keysOf, StateDescription } from './state-signature.js'
 import { MAX_LEVELS } from '../../runtime/tensor/paths.js'
 import { containerTemplate, type ContainerTemplate, type Template } from './template.js'
@@ -43,6 +44,9 @@ export interface RegionStart {
   readonly varying: ReadonlySet<number>
   /** True where another region may begin. */
   leavesBefore(op: LinkedOperator, fn: LinkedFunction, pc: number): boolean
+  /** True for reads of numbers that lead calls elsewhere: regions end there. */
+  decides(read: Read): boolean
+  noteDeciding(reads: Iterable<Read>): void
 }
 
 /** Records from a state of a run up to what cannot be recorded. Null where the state has no signature. */
@@ -82,6 +86,8 @@ export class RegionRecorder extends GraphRecorder {
   private readonly trace: RegionTrace
   /** Of the operator that is being called: the numbers among its arguments that may be others in later runs. */
   private tracedArgs: readonly (TracedInt | null)[] | null = null
+  /** Tensors that hold numbers that vary, by these. */
+  private readonly numberTensors = new Map<string, Tensor>()
   private readonly templates = new Map<Container, Template | null>()
   /** Of containers whose templates are being made. */
   private levels = 0
@@ -95,7 +101,7 @@ export class RegionRecorder extends GraphRecorder {
   ) {
     super(program, root, start.values, [...description.found.tensors])
     this.calls = start.frames.slice(0, -1).map(({ fn, pc }) => ({ fn, pc }))
-    this.trace = new RegionTrace(description.found)
+    this.trace = new RegionTrace(description.found, (reads) => start.noteDeciding(reads))
     this.noteContainers()
   }
 
@@ -136,19 +142,50 @@ export class RegionRecorder extends GraphRecorder {
         stack.values[base + i] = follow && arg instanceof TracedInt ? arg.value : this.settled(arg)
       })
     }
-    super.operator(call)
+    super.operator(this.withNumbersInTensors(call))
     // attributes whose memory an operator writes to become state, for the next recording
     if (this.looksForState) for (const { storage } of reachable(changedBy(op, args))) this.start.parts.addStateIn(storage)
   }
 
+  /** The call of an operator that is given the numbers that vary in a tensor, in place of one that takes them as they are. */
+  private withNumbersInTensors(call: OperatorCall): OperatorCall {
+    const traced = this.tracedArgs
+    const { op, argc, stack, base } = call
+    const form = traced === null || op.entry === null ? null : tensorForm(op.entry, stack.values.slice(base, base + argc), traced)
+    if (traced === null || form === null) return call
+    const { maker, values, numbers, checks, called } = form
+    const key = [
+      maker.qualifiedName,
+      ...values.map((value, i) => (numbers[i] === null ? String(value) : JSON.stringify(numbers[i]!.source))),
+    ].join()
+    let made = this.numberTensors.get(key)
+    if (made === undefined) {
+      made = callAside(maker, values)[0] as Tensor
+      if (!this.hoist(maker, values, numbers, made)) return call
+      for (const check of checks) this.trace.compute(check.op, this.stepArgs(check.values, check.numbers)!, true)
+      this.numberTensors.set(key, made)
+    }
+    const args = form.argsWith(made)
+    this.tracedArgs = null
+    const upgrade = (): LinkedOperator => {
+      for (const [i, arg] of args.entries()) stack.values[base + i] = arg
+      stack.top = base + args.length
+      return called
+    }
+    return { ...call, op: { ...op, upgrade } }
+  }
+
   /** Follows numbers that may be others in later runs through an operator that they are given to. */
-  protected override takes({ op, args, results, origin }: MadeCall, { stack, base }: OperatorCall): boolean {
+  protected override takes(made: MadeCall, call: OperatorCall): boolean {
+    const { op, args, results, origin } = made
+    const { stack, base } = call
     const traced = this.tracedArgs
     if (traced === null) {
       const [view] = results
-      if (this.trace.isUsed && view instanceof Tensor && args.some((arg) => arg instanceof Tensor && arg.storage === view.storage))
+      if (view instanceof Tensor && args.some((arg) => arg instanceof Tensor && arg.storage === view.storage))
         this.views.set(view, { op, args: [...args] })
-      return false
+      if (this.movesOver(op, args)) this.stop(`${op.qualifiedName} reads and writes memory at places that change from call to call`, origin)
+      return this.refusal !== null || this.hoistRead(made, call)
     }
     const { qualifiedName: name, entry } = op
     const writes = entry !== null && writesTo(entry)
@@ -162,6 +199,10 @@ export class RegionRecorder extends GraphRecorder {
       }
       if (result instanceof Tensor && this.hoist(op, args, traced, result)) return true
     }
+    if (ordinary && results.length === 0 && args.every(isPlain) && hasFact(name, 'no_effect')) {
+      this.trace.check(op, this.stepArgs(args, traced)!)
+      return true
+    }
     const isNew = (t: Tensor): boolean => !this.ids.has(t) && !t.pinned
     if (writes ? args.some((arg) => arg instanceof Tensor) : [...reachable(results)].some(isNew)) {
       this.stop(`${name} takes a number that changes from call to call`, origin)
@@ -169,6 +210,36 @@ export class RegionRecorder extends GraphRecorder {
     }
     for (const t of traced) if (t !== null) this.trace.bind(t)
     return false
+  }
+
+  /** True where an operator writes to memory that it is also given elsewhere, of which views are at places that vary: they may come to overlap. */
+  private movesOver(op: LinkedOperator, args: readonly Value[]): boolean {
+    for (const written of this.hoisted.size === 0 ? [] : changedBy(op, args)) {
+      const isShared = (t: Value): boolean => t instanceof Tensor && t.storage === (written as Tensor).storage
+      if (
+        written instanceof Tensor &&
+        [...this.hoisted.keys()].some(isShared) &&
+        [...reachable(args)].some((t) => t !== written && isShared(t))
+      )
+        return true
+    }
+    return false
+  }
+
+  /** Makes an operator that reads an int in a tensor which is there before the run, and a view of one, a step of the prologue. */
+  private hoistRead({ op, args, results }: MadeCall, { stack, base, fn, pc }: OperatorCall): boolean {
+    const [t] = args
+    const [value] = results
+    if (!READS.has(op.qualifiedName) || args.length !== 1 || !(t instanceof Tensor) || typeof value !== 'number') return false
+    if (!this.variable.has(t.storage) || this.writtenMemory.has(t.storage) || this.start.decides({ fn, pc })) return false
+    const undo = this.trace.mark()
+    const source = this.sourceOf(t)
+    if (source === null) {
+      undo()
+      return false
+    }
+    stack.values[base] = this.trace.read(op, [source], value, { fn, pc })
+    return true
   }
 
   /** The arguments of an operator for a prologue; null where they are known only later. */
@@ -288,7 +359,8 @@ export class RegionRecorder extends GraphRecorder {
       const known = this.ids.get(t)
       if ((known !== undefined && !this.given.includes(t)) || this.guards.isInContainer(t)) return this.stopTwoWays(value)
       // its contents are no longer those that the region began with
-      if (this.writtenMemory.has(t.storage)) return this.stop('state is read after its memory was written to in another way', null)
+      if (known === undefined && this.writtenMemory.has(t.storage))
+        return this.stop('state is read after its memory was written to in another way', null)
       this.given.push(t)
       this.inputStorages.set(t.storage, t.storage.version)
       this.variable.add(t.storage)
@@ -501,8 +573,13 @@ export class RegionRecorder extends GraphRecorder {
 
   /** Null where it leaves something behind that has no template. */
   private regionUpTo(end: RegionEnd): RegionRecording | null {
-    const { description } = this
+    const { description, trace } = this
     const { parts } = this.start
+    if (trace.boundReads.size > 0) {
+      this.start.noteDeciding(trace.boundReads)
+      this.refusal = { ...refusalOf('reads a number that decides what it does'), temporary: true }
+      return null
+    }
     const writes: RegionRecording['writes'][number][] = []
     for (const [object, slots] of this.written) {
       for (const [slot, origin] of slots) {
@@ -531,9 +608,12 @@ export class RegionRecorder extends GraphRecorder {
       nodes,
       output: { kind: 'list', items: outputs.map((id) => ({ kind: 'value', id })) },
     }
-    return { graph, guards, start: description.finish(), reads, prologue: [...this.trace.steps], picks, inConstants, writes, changes, end }
+    return { graph, guards, start: description.finish(), reads, prologue: [...trace.steps], picks, inConstants, writes, changes, end }
   }
 }
+
+/** Operators that give the number that a tensor of one element holds. */
+const READS = new Set(['aten::item', 'aten::_local_scalar_dense', 'aten::Int.Tensor', 'aten::IntImplicit', 'aten::ScalarImplicit'])
 
 function writesTo({ schema }: OperatorEntry): boolean {
   return schema.arguments.some(({ alias }) => alias?.includes('!') === true)

@@ -1,10 +1,16 @@
-import type { LinkedOperator } from '../../program/linked.js'
+import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { type Container, type ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type IntSource, TracedInt } from './region-int.js'
 import { formVaries, type PrologueArg, type PrologueStep } from './region-prologue.js'
 import { tensorShape } from './signature.js'
 import type { StateParts } from './state-signature.js'
+
+/** An operator call that reads a number in a tensor. */
+export interface Read {
+  readonly fn: LinkedFunction
+  readonly pc: number
+}
 
 export function valueArg(value: Value): PrologueArg {
   return { kind: 'value', value }
@@ -16,14 +22,20 @@ export class RegionTrace {
   /** Tensors that steps have made, in order. */
   readonly made: Tensor[] = []
   private readonly bound = new Set<string>()
+  /** By the number that a step computes: the reads of tensors that it follows from. */
+  private readonly readsOf: (readonly Read[])[] = []
+  /** Reads of what the recording is bound to. */
+  readonly boundReads = new Set<Read>()
   private readonly slots: { readonly object: ScriptObject; readonly slot: number }[] = []
-  private computed = 0
 
-  /** `start`: what the region's state has, which grows while it is recorded. */
-  constructor(private readonly start: StateParts) {}
+  /** `start`: what the region's state has, which grows while it is recorded. `decides`: called with reads whose numbers have led a call elsewhere. */
+  constructor(
+    private readonly start: StateParts,
+    private readonly decides: (reads: readonly Read[]) => void,
+  ) {}
 
   get isUsed(): boolean {
-    return this.start.ints.length > 0
+    return this.start.ints.length > 0 || this.readsOf.length > 0
   }
 
   ofStart(index: number): TracedInt {
@@ -41,6 +53,7 @@ export class RegionTrace {
     const key = `${source.kind} ${source.index}`
     if (!this.bound.has(key)) this.steps.push({ op: null, args: [source], gives: { kind: 'same', value } })
     this.bound.add(key)
+    for (const read of this.readsIn([source])) this.boundReads.add(read)
     return value
   }
 
@@ -51,13 +64,35 @@ export class RegionTrace {
 
   /** An operator on plain values, which has given `result`. What stands for that; null where the recording is bound to it. */
   compute(op: LinkedOperator, args: readonly PrologueArg[], result: Value): TracedInt | null {
-    const isInt = typeof result === 'number'
-    this.steps.push({ op, args, gives: isInt ? { kind: 'int' } : { kind: 'same', value: result } })
-    return isInt ? new TracedInt(result, this.numberOf()) : null
+    const reads = this.readsIn(args)
+    if (typeof result === 'number') {
+      this.steps.push({ op, args, gives: { kind: 'int' } })
+      return this.numberOf(result, reads)
+    }
+    const missed = reads.length === 0 ? {} : { missed: () => this.decides(reads) }
+    this.steps.push({ op, args, gives: { kind: 'same', value: result }, ...missed })
+    return null
   }
 
-  private numberOf(): IntSource {
-    return { kind: 'computed', index: this.computed++ }
+  /** An operator that throws where it should not be given such values. */
+  check(op: LinkedOperator, args: readonly PrologueArg[]): void {
+    this.steps.push({ op, args, gives: { kind: 'nothing' } })
+  }
+
+  /** An operator that has read `value` in a tensor. */
+  read(op: LinkedOperator, args: readonly PrologueArg[], value: number, at: Read): TracedInt {
+    this.steps.push({ op, args, reads: true, gives: { kind: 'int' } })
+    return this.numberOf(value, [at])
+  }
+
+  private numberOf(value: number, reads: readonly Read[]): TracedInt {
+    const source: IntSource = { kind: 'computed', index: this.readsOf.length }
+    this.readsOf.push(reads)
+    return new TracedInt(value, source)
+  }
+
+  private readsIn(args: readonly PrologueArg[]): Read[] {
+    return [...new Set(args.flatMap((arg) => (arg.kind === 'computed' ? this.readsOf[arg.index]! : [])))]
   }
 
   /** The tensor that the same step has made before. */

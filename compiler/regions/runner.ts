@@ -10,6 +10,7 @@ import { Entry, MAX_ATTEMPTS } from '../entry.js'
 import { originOf } from '../record/recorder.js'
 import { type RegionRecorder, regionRecorderOf } from '../record/region-recorder.js'
 import type { RegionRecording } from '../record/region.js'
+import type { Read } from '../record/region-trace.js'
 import { releaseMade } from '../record/region-prologue.js'
 import { StateDescription, type StateParts } from '../record/state-signature.js'
 import { formHash, signatureHash } from '../record/signature-hash.js'
@@ -64,7 +65,10 @@ export class RegionRun {
     const { act, table } = this
     const { script, parts } = this.host
     const leavesBefore = (op: LinkedOperator, fn: LinkedFunction, pc: number): boolean => table.mayBegin(op, fn, pc)
-    const recorder = regionRecorderOf(script, script.root, { parts, frames: act.frames, values, varying, leavesBefore })
+    const decides = (read: Read): boolean => table.decides(read)
+    const noteDeciding = (reads: Iterable<Read>): void => table.noteDeciding(reads)
+    const start = { parts, frames: act.frames, values, varying, leavesBefore, decides, noteDeciding }
+    const recorder = regionRecorderOf(script, script.root, start)
     if (recorder === null) return { returned: act.proceed(null), found: null }
     const standIns = recorder.standIns()
     if (standIns.size > 0) act.replace(values, (value, i) => standIns.get(i) ?? value)

@@ -2,6 +2,7 @@ import type { Activation, Frame } from '../../interpreter/activation.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import type { GraphNode } from '../graph/graph.js'
 import { type Entry } from '../entry.js'
+import type { Read } from '../record/region-trace.js'
 import type { RegionRecording } from '../record/region.js'
 import type { StateSignature } from '../record/state-signature.js'
 import { SignatureList } from '../signature-list.js'
@@ -95,6 +96,8 @@ export class RegionTable {
   private readonly locations = new Map<number, Location[]>()
   /** Operator calls with which no region begins. */
   private readonly barren = new Map<string, Set<number>>()
+  /** Reads of numbers that regions were bound to. */
+  private readonly deciding = new Map<string, Set<number>>()
   private readonly starting = new Map<LinkedOperator, boolean>()
   private count = 0
 
@@ -149,9 +152,16 @@ export class RegionTable {
   }
 
   markBarren(functionName: string, pc: number): void {
-    const places = this.barren.get(functionName)
-    if (places === undefined) this.barren.set(functionName, new Set([pc]))
-    else places.add(pc)
+    addPlace(this.barren, functionName, pc)
+  }
+
+  /** True for a read of a number that led calls elsewhere, or that a plan was bound to: regions end with it. */
+  decides({ fn, pc }: Read): boolean {
+    return this.deciding.get(fn.source.name)?.has(pc) === true
+  }
+
+  noteDeciding(reads: Iterable<Read>): void {
+    for (const { fn, pc } of reads) addPlace(this.deciding, fn.source.name, pc)
   }
 
   *entries(): Iterable<RegionEntry> {
@@ -162,6 +172,12 @@ export class RegionTable {
     for (const entry of this.entries()) entry.dispose()
     this.locations.clear()
   }
+}
+
+function addPlace(places: Map<string, Set<number>>, functionName: string, pc: number): void {
+  const known = places.get(functionName)
+  if (known === undefined) places.set(functionName, new Set([pc]))
+  else known.add(pc)
 }
 
 /** Where a region ended, for `Location.end`. */

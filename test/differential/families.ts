@@ -86,6 +86,10 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     weights: { view: 4, writeTensor: 5, setAttribute: 4, changeContainer: 2 },
   }),
   indexing: family({ attributes: [...TENSORS, ...NUMBERS], weights: { index: 8, view: 1, writeTensor: 1 } }),
+  positions: family({
+    attributes: [X, X, ROW, ROW, SCALAR, INT],
+    weights: { position: 8, writeTensor: 1, for: 1, if: 1.5, setAttribute: 2 },
+  }),
   dtypes: family({ attributes: [...TENSORS, ...TENSORS, listOf(ROW)], dtypes: 0.5, weights: { convert: 8, writeTensor: 2 } }),
   branches: family({ attributes: [...TENSORS, ...NUMBERS, listOf(ROW), optional(ROW)], weights: { if: 6, readNumber: 3, exit: 1 } }),
   errors: family({

@@ -15,6 +15,7 @@ export type StatementKind =
   | 'readNumber'
   | 'view'
   | 'index'
+  | 'position'
   | 'convert'
   | 'fail'
   | 'exit'

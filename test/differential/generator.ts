@@ -663,6 +663,8 @@ class MethodGenerator {
         return this.exit()
       case 'index':
         return this.index()
+      case 'position':
+        return this.position()
       case 'convert':
         return this.convert()
       case 'fail':
@@ -915,6 +917,45 @@ class MethodGenerator {
       () => this.define(X, `torch.flip(${x}, [${dice.below(2)}])`),
       () => this.define(X, `torch.roll(${x}, [1], [${dice.below(2)}])`),
     ])()
+  }
+
+  /** An int that a tensor holds, or one that follows from it, which says where to read and to write. */
+  private position(): void {
+    const { dice } = this
+    const x = this.place(X) ?? 'x'
+    const row = this.place(ROW) ?? 'torch.select(x, 0, 0)'
+    const element = (): string => `torch.select(${row}, 0, ${dice.below(COLUMNS)})`
+    const source = dice.pick([
+      element,
+      element,
+      () => `torch.select(torch.select(x, 0, 0), 0, ${dice.below(COLUMNS)})`,
+      () => this.place(SCALAR) ?? element(),
+    ])
+    // most are in range
+    const at = this.define(INT, `torch.remainder(int(${source()}), ${dice.pick([2, 2, 3, 3, 7])})`)
+    const size = dice.between(1, 2)
+    const end = dice.chance(0.5) ? `torch.add(${at}, ${size})` : this.define(INT, `torch.add(${at}, ${size})`)
+    const part = (): string => `torch.slice(${this.expression(X, 2)}, 1, 0, ${size})`
+    const done = `d${this.names++}`
+    const uses: readonly (() => void)[] = [
+      () => this.define(X, `torch.slice_scatter(${x}, ${part()}, 1, ${at}, ${end})`),
+      () => this.emit(`${done} = torch.copy_(${x}, torch.slice_scatter(${x}, ${part()}, 1, ${at}, ${end}))`),
+      () => this.emit(`${done} = torch.copy_(torch.slice(${x}, 1, ${at}, ${end}), ${part()})`),
+      () => this.emit(`${done} = torch.copy_(torch.narrow(${row}, 0, ${at}, ${size}), ${this.expression(SCALAR, 2)})`),
+      () => this.emit(`${done} = torch.copy_(torch.select(${row}, 0, ${at}), ${this.expression(SCALAR, 2)})`),
+      () => this.define(ANY, `torch.slice(${x}, 1, ${at}, ${end})`),
+      () => this.define(SCALAR, `torch.sum(torch.slice(${row}, 0, ${at}))`),
+      () => this.define(SCALAR, `torch.select(${row}, 0, ${at})`),
+      () => this.define(X, `torch.where(torch.le(torch.arange(${COLUMNS}), ${at}), ${x}, ${row})`),
+      () => this.define(ROW, `torch.mul(torch.add(torch.arange(${COLUMNS}), ${end}), ${row})`),
+      () => this.define(X, `torch.${dice.pick(['add', 'sub', 'mul'])}(${x}, ${at})`),
+      () =>
+        this.define(
+          ROW,
+          `torch.where(torch.${dice.pick(['eq', 'ne', 'lt', 'ge', 'gt'])}(${row}, ${at}), ${row}, ${this.expression(ROW, 2)})`,
+        ),
+    ]
+    for (let i = dice.between(1, 3); i > 0; i--) dice.pick(uses)()
   }
 
   /** Operators whose result is of another dtype. */

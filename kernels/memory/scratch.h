@@ -18,8 +18,9 @@ class Scratch {
 
   /// nullptr where the system has no memory. What was given before is gone.
   void* at_least(size_t bytes) {
-    if (bytes <= size_) return memory_;
-    return grow(bytes);
+    if (bytes <= size_ && memory_ != nullptr) return memory_;
+    // nothing at all is a place, too: null says that there is no memory
+    return grow(bytes == 0 ? 1 : bytes);
   }
 
  private:

@@ -205,3 +205,10 @@ t.test('solving and factoring', (t) => {
 })
 
 atEveryLevel(t, import.meta.url)
+
+t.test('rows of one value are the bias', (t) => {
+  const row = tensor(new Float32Array(37).fill(-4.3228045))
+  const bias = tensor(Float32Array.from({ length: 37 }, (_, i) => i / 8))
+  t.strictSame(callOperator('aten::layer_norm', [row, [37], null, bias, float(EPS), false]), bias)
+  t.end()
+})

@@ -12,6 +12,10 @@ t.test('padding', (t) => {
   t.strictSame(numbers(call('reflection_pad1d', x, [2, 1])), [3, 2, 1, 2, 3, 2])
   t.strictSame(numbers(call('replication_pad1d', x, [2, 1])), [1, 1, 1, 2, 3, 3])
   t.strictSame(numbers(call('pad', x, [1, 2], 'circular')), [3, 1, 2, 3, 1, 2])
+  // what is cut off does not come back
+  t.strictSame(numbers(call('pad', row(0, 1, 2, 3, 4), [2, -2], 'circular')), [1, 2, 0, 1, 2])
+  t.strictSame(numbers(call('pad', row(0, 1, 2, 3, 4), [-1, 2], 'circular')), [1, 2, 3, 4, 1, 2])
+  t.throws(() => call('pad', x, [-2, 2], 'circular'), PtliteError)
   t.throws(() => call('reflection_pad1d', x, [3, 0]), PtliteError)
   t.throws(() => call('pad', x, [1, 1], 'mirror'), PtliteError)
   t.end()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callOperator, type Input, int, type Tensor, tensor } from '../../src/index.js'
+import { callOperator, float, type Input, int, type Tensor, tensor } from '../../src/index.js'
 
 // expected values from PyTorch 1.13
 const a = tensor([[1, 2, 3], [4, 0, -1]]) // prettier-ignore
@@ -40,5 +40,23 @@ t.test('max pooling undone', (t) => {
   const places = tensor([[[3, 1, 2]]], undefined, 'int64') // prettier-ignore
   close(t, run('max_unpool2d', pooled, places, [2, 3]), [0, 5, 2, 3, 0, 0])
   t.throws(() => run('max_unpool2d', pooled, places, [1, 3]), { code: 'INVALID_ARGUMENT' }, 'a place outside')
+  t.end()
+})
+
+t.test('quantiles of several fractions lie side by side', (t) => {
+  const x = tensor(
+    Float32Array.from({ length: 12 }, (_, i) => i),
+    [3, 4],
+  )
+  const found = callOperator('aten::quantile', [x, tensor([0.25, 0.5]), int(1), false, 'linear']) as Tensor
+  t.strictSame([found.toArray(), found.strides], [[[0.75, 4.75, 8.75], [1.5, 5.5, 9.5]], [1, 2]]) // prettier-ignore
+  t.end()
+})
+
+t.test('norms of matrices without elements', (t) => {
+  const none = tensor(new Float32Array(0), [0, 3])
+  for (const order of [1, 2, Infinity])
+    t.equal((callOperator('aten::linalg_norm', [none, float(order), null, false, null]) as Tensor).item(), 0)
+  t.throws(() => callOperator('aten::linalg_norm', [none, float(-2), null, false, null]), { code: 'INVALID_ARGUMENT' })
   t.end()
 })

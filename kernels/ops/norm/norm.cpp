@@ -136,9 +136,10 @@ int32_t layer_norm(const layer_norm_frame& f) {
       moments<T>(in, f.size, f.eps, mean, rstd);
       if (means != nullptr) means[r] = mean;
       if (rstds != nullptr) rstds[r] = rstd;
-      const Vec<T> scale(rstd), shift(-mean * rstd);
+      // what equals the mean becomes 0, not what rounding of mean * rstd leaves
+      const Vec<T> middle(mean), scale(rstd);
       for (int64_t i = 0; i < f.size; i += L) {
-        Vec<T> v = fma(Vec<T>::load(in + i, f.size - i), scale, shift);
+        Vec<T> v = (Vec<T>::load(in + i, f.size - i) - middle) * scale;
         if (weight != nullptr) v *= Vec<T>::load(weight + i, f.size - i);
         if (bias != nullptr) v += Vec<T>::load(bias + i, f.size - i);
         v.store(out + i, f.size - i);

@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import { DType, isComplex } from '../../tensor/dtype.js'
+import { isComplex, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber, float } from '../../tensor/scalar.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
@@ -12,7 +12,7 @@ import { reshape } from './views.js'
 /** Sum of the diagonal of a matrix. */
 export function trace(self: Tensor, out?: Tensor): Tensor {
   check(self.dim === 2, () => `trace: expected a matrix, found shape [${self.shape.join(', ')}]`)
-  if ((self.type > DType.float64 && !isComplex(self.type)) || self.type === DType.float16) {
+  if (!isIntegral(self.type, false) && !isFloating(self.type) && !isComplex(self.type)) {
     throw new PtliteError('INVALID_DTYPE', `trace: no trace of ${self.dtype} matrices`)
   }
   const [rows, cols] = self.shape as [number, number]

@@ -43,6 +43,9 @@ function matrixDims(self: Tensor, dim: readonly number[]): [number, number] {
 export function linalg_matrix_norm(self: Tensor, ord: Scalar, dim: number[], keepdim: boolean, dtype: DType | null): Tensor {
   const order = scalarToNumber(ord)
   const [rows, cols] = matrixDims(self, dim)
+  // the largest of nothing is the norm of nothing
+  const isEmpty = self.shape[rows] === 0 || self.shape[cols] === 0
+  if (isEmpty && [1, 2, Infinity].includes(order)) return at.linalg_vector_norm(self, 2, [rows, cols], keepdim, dtype)
   if (Math.abs(order) === 2) return spectralNorm(inType(self, dtype), order, [rows, cols], keepdim)
   check(
     Math.abs(order) === 1 || Math.abs(order) === Infinity,

@@ -1,9 +1,9 @@
 import { check, PtliteError } from '../../error.js'
 import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
-import { wrapDim } from '../../tensor/shape.js'
+import { contiguousStrides, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo, cloneOf } from '../support/copy.js'
+import { castTo, cloneOf, contiguousOf } from '../support/copy.js'
 import { writeOut } from '../support/write-out.js'
 import { reducedDims, reducedShape } from '../../shapes/dims.js'
 import { expandTo, reshaped, zerosOf } from '../support/make.js'
@@ -90,11 +90,12 @@ function pick(sorted: Tensor, ranks: Tensor, interpolation: string): Tensor {
   return at.lerp_Tensor(below, above, part)
 }
 
-/** rows x quantiles in the shape of the result: quantiles first where q is a list. */
+/** rows x quantiles in the shape of the result: quantiles first where q is a list, though they lie side by side. */
 function leading(found: Tensor, shape: readonly number[], q: Tensor): Tensor {
   if (q.dim === 0) return reshaped(found, shape)
-  const [rows, count] = found.shape as [number, number]
-  return reshaped(viewOf(found, [count, rows], [found.strides[1]!, found.strides[0]!]), [count, ...shape])
+  const count = q.numel
+  const strides = contiguousStrides([...shape, count])
+  return viewOf(contiguousOf(found), [count, ...shape], [1, ...strides.slice(0, -1)])
 }
 
 /** torch.quantile at the fractions q (0-d: one result; a list: results along a new first dim). */

@@ -5,7 +5,7 @@ import { Float } from '../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { diagonal, expand, transpose, unsqueeze } from '../../tensor/view.js'
-import { castTo, contiguousOf } from '../support/copy.js'
+import { castTo, contiguousOf, laidOutAsSuggested } from '../support/copy.js'
 import { zerosOf } from '../support/make.js'
 import { complex, conj, imag, real } from './complex-views.js'
 import * as at from '../generated/dispatch.js'
@@ -107,7 +107,7 @@ function unpool(self: Tensor, indices: Tensor, size: number[], planeDims: number
   const flat = (t: Tensor): Tensor => viewOf(contiguousOf(t), [planes, from], [from, 1])
   const out = zerosOf([planes, to], self.type)
   if (self.numel > 0) at.scatter__src(out, 1, flat(indices), flat(self))
-  return viewOf(out, shape, contiguousStrides(shape))
+  return laidOutAsSuggested(viewOf(out, shape, contiguousStrides(shape)), self)
 }
 
 /** torch.max_unpool2d: values put back where the indices of max_pool2d say, zeros elsewhere. */

@@ -12,8 +12,10 @@ import { expandTo } from '../support/make.js'
 /** torch.gather: out[.., i, ..] = self[.., index[.., i, ..], ..] along `dim`. */
 export function gather(self: Tensor, dim: number, index: Tensor, _sparseGrad: boolean, out?: Tensor): Tensor {
   const along = wrapDim(dim, self.dim)
-  if (index.numel > 0 || index.dim === self.dim) checkIndexType(index, 'gather')
-  if (index.numel > 0) checkGatherShape(self, along, index)
+  if (index.numel > 0) {
+    checkIndexType(index, 'gather', [DType.int32, DType.int64])
+    checkGatherShape(self, along, index)
+  }
   const result = empty([...index.shape], self.type, self.quant)
   getIndexed(result, self, alongDim(self, along, index, result.strides), false)
   return writeOutExact(result, out, 'gather')
@@ -61,9 +63,9 @@ export function maskedFillInPlace(self: Tensor, mask: Tensor, value: Tensor): Te
   return self
 }
 
-/** torch.take_along_dim on tensors of equal rank, already broadcast. */
-export function takeAlong(self: Tensor, dim: number, index: Tensor): Tensor {
+/** torch.take_along_dim on tensors of equal rank, already broadcast. Where it `wraps`, negative indices count from the end. */
+export function takeAlong(self: Tensor, dim: number, index: Tensor, wraps: boolean): Tensor {
   const result = empty([...index.shape], self.type, self.quant)
-  getIndexed(result, self, alongDim(self, dim, index, result.strides), false)
+  getIndexed(result, self, alongDim(self, dim, index, result.strides), wraps)
   return result
 }

@@ -109,12 +109,12 @@ export function take_along_dim(self: Tensor, indices: Tensor, dim: number | null
   if (dim === null) {
     const flat = contiguousOf(self)
     const index = contiguousOf(indices)
-    return writeOutExact(takeAlong(viewOf(flat, [flat.numel], [1]), 0, viewOf(index, [index.numel], [1])), out, 'take_along_dim')
+    return writeOutExact(takeAlong(viewOf(flat, [flat.numel], [1]), 0, viewOf(index, [index.numel], [1]), false), out, 'take_along_dim')
   }
   check(self.dim === indices.dim, () => `take_along_dim: expected indices of ${self.dim} dimensions, found ${indices.dim}`)
   const along = wrapDim(dim, self.dim)
   const one = (t: Tensor): number[] => t.shape.map((n, d) => (d === along ? 1 : n))
   const common = broadcastShapes(one(self), one(indices))
   const as = (t: Tensor): Tensor => expandTo(t, common.map((n, d) => (d === along ? t.shape[d]! : n))) // prettier-ignore
-  return writeOutExact(takeAlong(as(self), along, as(indices)), out, 'take_along_dim')
+  return writeOutExact(takeAlong(as(self), along, as(indices), true), out, 'take_along_dim')
 }

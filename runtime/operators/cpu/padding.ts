@@ -138,15 +138,17 @@ export function replication_pad3d(self: Tensor, padding: number[], out?: Tensor)
   return replicated('replication_pad3d', self, padding, out)
 }
 
-/** The input continued periodically; no dim may be padded by more than its size. */
+/** What negative numbers leave of the input, continued periodically; no dim may be padded by more than its size. */
 export function _pad_circular(self: Tensor, pad: number[]): Tensor {
   checkSpatial('pad', self, pad)
-  pad.forEach((p, i) => {
-    const size = self.shape[self.dim - 1 - (i >> 1)]!
-    check(p <= size, () => `pad: expected circular padding of at most the size ${size} of its dimension, found ${p}`)
-  })
   checkResult('pad', self, pad)
-  return padLast('circular', self, pad, 0)
+  pad.forEach((p, k) => {
+    const cut = Math.max(-pad[k - (k % 2)]!, 0) + Math.max(-pad[k - (k % 2) + 1]!, 0)
+    const size = self.shape[self.dim - 1 - (k >> 1)]! - cut
+    check(p <= size && size > 0, () => `pad: expected circular padding of at most the size ${size} of its dimension, found ${p}`)
+  })
+  const cut = pad.map((p) => Math.min(p, 0))
+  return padLast('circular', remaining(self, cut), pad.map((p) => Math.max(p, 0)), 0) // prettier-ignore
 }
 
 /** torch.nn.functional.pad. Modes other than constant pad the last one to three dims of a (batched) image. */

@@ -299,7 +299,14 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       return aten('_grouped_mm', d.tensor([m, k]), d.tensor([k, n]), tensor([2, k], [2], 'int32'))
     }),
   ],
-  bfloat16_gemm: [product('bmm', 'bfloat16', [2]), product('mm', 'bfloat16', [])],
+  bfloat16_gemm: [
+    row('addmm bfloat16, sums of nothing', SUM, (d) => {
+      const columns = callOperator('aten::as_strided', [d.dense([2], { dtype: 'bfloat16' }), [0, 10], [20, 2], int(1)]) as Tensor
+      return aten('addmm', d.dense([5, 10], { dtype: 'bfloat16' }), d.dense([5, 0], { dtype: 'bfloat16' }), columns, float(0.5), float(2))
+    }),
+    product('bmm', 'bfloat16', [2]),
+    product('mm', 'bfloat16', []),
+  ],
   blocked_bottleneck: [
     row('blocked_bottleneck', SUM, (d) => {
       const [expand, each, project] = [blockedFilter(d, 40, 24, 1, 1), blockedFilter(d, 40, 1, 3, 3), blockedFilter(d, 20, 40, 1, 1)]

@@ -13,6 +13,7 @@ const PAGES = {
   model: async () => (await import('./model/page.js')).modelPage(context),
   digits: async () => (await import('./demos/digits.js')).digitsPage(context),
   chat: async () => (await import('./demos/chat.js')).chatPage(context),
+  numbers: async () => (await import('./demos/numbers.js')).numbersPage(context),
   voice: async () => (await import('./demos/voice.js')).voicePage(context),
 }
 const kept = new Map()

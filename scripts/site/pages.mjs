@@ -26,6 +26,7 @@ export const PAGES = {
     'examples/text/README.md',
     'examples/chat/README.md',
     'examples/speech/README.md',
+    'examples/spoken-digits/README.md',
     'examples/voice/README.md',
     'examples/digits/README.md',
     'examples/server/README.md',

@@ -26,7 +26,8 @@ const LEAST_VARIANCE = 1e-7
 export async function transcribeFrames(model: LanguageModel, samples: Tensor, options: TranscribeOptions): Promise<Transcription> {
   const { vocabulary, beams, wordModel, sampleRate = RATE, onSegment } = options
   const duration = samples.numel / sampleRate
-  const input = model.inputs?.find(({ name }) => name === 'input_values') ?? model.inputs?.[0]
+  const inputs = model.inputs
+  const input = inputs?.find(({ name }) => name === 'input_values') ?? inputs?.[0]
   check(input === undefined || input.type === 'Tensor', () => 'transcribe(): expected a model that takes samples, or energies of them')
   const width = options.mel === undefined ? fixedSize(input?.shape?.at(-1)) : null
   const most = options.mel === undefined ? mostOf(input?.shape?.at(-1)) : Infinity
@@ -38,7 +39,7 @@ export async function transcribeFrames(model: LanguageModel, samples: Tensor, op
     throwIfAborted(options.signal)
     const part = new Float32Array(width ?? to - from)
     part.set(all.subarray(from, to))
-    const logits = await logitsOf(model, input, part, options)
+    const logits = await logitsOf(model, inputs ?? [input], input, part, options)
     frames.add(logits, from / sampleRate, part.length / sampleRate, first / sampleRate, last / sampleRate)
     logits.dispose()
   }
@@ -108,13 +109,14 @@ function* windowsOf(length: number, size: number, margin: number): Generator<Win
 
 async function logitsOf(
   model: LanguageModel,
+  inputs: readonly (ArgumentInfo | undefined)[],
   input: ArgumentInfo | undefined,
   part: Float32Array,
   options: TranscribeOptions,
 ): Promise<Tensor> {
   const samples = tensor(part, [1, part.length])
   const value = options.mel === undefined ? samples : energiesOf(samples, input, options)
-  const args = (model.inputs ?? [input]).map((each): Input => {
+  const args = inputs.map((each): Input => {
     if (each === undefined || each === input) return value
     if (each.name === 'attention_mask') return tensor(part.map(() => 1), [1, part.length]).to(each.dtype ?? 'int64') // prettier-ignore
     if (each.type.startsWith('Optional')) return null

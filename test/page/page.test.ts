@@ -327,6 +327,24 @@ if (withoutPage !== false) {
     await page.close()
   })
 
+  t.test('digits are written down while they are spoken', async (t) => {
+    const { page, faults } = await pages.open({ path: '#/numbers' })
+    await page.getByRole('button', { name: 'Play a recording' }).click()
+    await page.getByText('s of sound were read in').waitFor()
+    await page.locator('.segments li').first().waitFor()
+    t.equal(await text(page, '.segments li'), 'three one four two')
+    await page.getByText('Not listening').waitFor()
+    // its sound is no digits, but somebody speaks in it
+    await page.getByRole('button', { name: 'Start the microphone' }).click()
+    await page.getByText('Listening', { exact: true }).waitFor()
+    await page.getByText('Nothing yet').waitFor()
+    await page.getByText('s of sound were read in').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Not listening').waitFor()
+    t.strictSame(faults, [])
+    await page.close()
+  })
+
   t.test('a model answers, is stopped, and begins anew', async (t) => {
     const { page, faults } = await pages.open({ path: '#/chat' })
     const answers = page.locator('.message.assistant p')
@@ -391,6 +409,7 @@ if (withoutPage !== false) {
     for (const [path, heading] of [
       ['digits', 'Draw a digit'],
       ['voice', 'Is somebody speaking?'],
+      ['numbers', 'Say some digits'],
       ['chat', 'Talk to a small model'],
     ]) {
       await page.goto(`${pages.address}#/${path}`)

@@ -1,6 +1,7 @@
 // Models are read and run here, so that the page stays smooth. Answers to messages { id, call, session, input } are { id, result } or { id, error }.
 import { Chat } from './chat.js'
 import { Session } from './session.js'
+import { SpokenDigits } from './spoken-digits.js'
 import { StreamedVoice } from './voice.js'
 
 let library
@@ -31,6 +32,10 @@ const CALLS = {
   async openVoice(key, { bytes }) {
     sessions.get(key)?.close()
     sessions.set(key, await StreamedVoice.open(await ptlite(), bytes))
+  },
+  async openSpokenDigits(key, files) {
+    await sessions.get(key)?.close()
+    sessions.set(key, await SpokenDigits.open(await ptlite(), files))
   },
   async openChat(key, files) {
     const [tokenizers, jinja] = await Promise.all([import('../../packages/tokenizers.mjs'), import('../../packages/jinja.js')])

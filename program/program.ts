@@ -1,5 +1,6 @@
 import type { FunctionCode } from './code.js'
 import type { LayoutInfo } from './layout-info.js'
+import type { ReaderPart } from './reader-parts.js'
 import type { ArgumentInfo } from './signature-info.js'
 import type { ScriptObject, Value } from '../runtime/tensor/value.js'
 
@@ -38,6 +39,8 @@ export interface Program {
   readonly debug?: DebugInfo | undefined
   /** Of files whose code reading compiles: the operators that this looked up, and whether it called them. */
   readonly lookedUp?: ReadonlyMap<string, boolean> | undefined
+  /** Parts of the reader that the file needs and builds can be without. */
+  readonly parts?: ReadonlySet<ReaderPart> | undefined
   /** Classes of objects that are no modules, of files that tell them apart. */
   readonly plainClasses?: ReadonlySet<string> | undefined
   /** What the program takes and gives, value by value, where the file says so. */

@@ -48,10 +48,22 @@ export const torchscript: boolean = true
 export const pt2: boolean = true
 export const pte: boolean = true
 export const ptlc: boolean = true
+/** Operators of ExecuTorch on numbers. */
+export const executorchNumbers: boolean = true
+/** Operators of ExecuTorch for quantized weights, language models and training. */
+export const executorchOperators: boolean = true
+/** Graphs that programs of ExecuTorch leave to XNNPACK. */
+export const xnnpack: boolean = true
+/** Programs that are bundled with test cases. */
+export const testCases: boolean = true
+/** Files with data that belong to a model. */
+export const dataFiles: boolean = true
 /** Writers of programs. */
 export const writers: boolean = true
 /** Models from URLs, blobs, responses and streams. */
 export const sources: boolean = true
+/** What files say of themselves beside their programs, which `inspectModel` tells. */
+export const inspection: boolean = true
 /** Lines of source in errors. */
 export const debug: boolean = true
 /** Old meanings of operators. */

@@ -1,3 +1,4 @@
+import * as features from '../../runtime/features.js'
 import { nameOfCode } from '../../runtime/tensor/dtype.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { Leaf } from './arguments.js'
@@ -18,6 +19,9 @@ export interface Range {
   readonly min: number | null
   readonly max: number | null
 }
+
+/** Whether sizes follow from others, and guards stand beside them: programs of ExecuTorch have symbols alone. */
+const HAS_EXPRESSIONS = features.pt2
 
 /** PyTorch takes sizes of 0 and 1 where a program was exported for 2 and more. */
 const ALWAYS_ALLOWED = 2
@@ -106,6 +110,7 @@ export class InputChecks {
 
   /** Finds a symbol that is the size of no dimension by itself: of `2*s0` half of it. */
   private solve({ what, register, expression }: Size): void {
+    if (!HAS_EXPRESSIONS) return
     const linear = linearIn(expression)
     if (linear === null || this.symbols.has(linear.symbol)) return
     const { builder } = this
@@ -122,6 +127,7 @@ export class InputChecks {
   }
 
   private equation({ what, register, expression }: Size): void {
+    if (!HAS_EXPRESSIONS) return
     const { builder } = this
     if (!isSound(expression) || isCondition(expression) || !this.knows(expression)) return
     builder.emit('LOAD', register)
@@ -151,6 +157,7 @@ export class InputChecks {
   }
 
   private guard(text: string): void {
+    if (!HAS_EXPRESSIONS) return
     const condition = parseGuard(text)
     if (condition === null || !isCondition(condition) || !isSound(condition) || !this.knows(condition)) return
     const [name] = namesIn(condition)
@@ -160,6 +167,7 @@ export class InputChecks {
   }
 
   private knows(expression: Expression): boolean {
+    if (!HAS_EXPRESSIONS) return false
     return [...namesIn(expression)].every((name) => this.registerOf(name) !== undefined)
   }
 
@@ -168,6 +176,7 @@ export class InputChecks {
   }
 
   private compute(expression: Expression): void {
+    if (!HAS_EXPRESSIONS) return
     const { builder } = this
     if (expression.kind === 'int') builder.constant(expression.value)
     else if (expression.kind === 'name') builder.emit('LOAD', this.registerOf(expression.name)!)

@@ -1,3 +1,4 @@
+import * as features from '../../runtime/features.js'
 import type { Plan } from './plan.js'
 import { XNNPACK } from './xnnpack/kernel.js'
 
@@ -43,7 +44,7 @@ export function refusalsOf(plans: readonly Plan[]): Map<Plan, string | null> {
 function refusalText(ids: readonly string[], plans: readonly Plan[], foreign: ReadonlyMap<Plan, readonly string[]>): string {
   const served = plans.filter((plan) => foreign.get(plan)!.some((id) => ids.includes(id))).map(({ name }) => `'${name}'`)
   const others = plans.filter((plan) => foreign.get(plan)!.length === 0).map(({ name }) => `'${name}'`)
-  const partitioners = ids.flatMap((id) => (Object.hasOwn(PARTITIONERS, id) ? [PARTITIONERS[id]!] : []))
+  const partitioners = features.advice ? ids.flatMap((id) => (Object.hasOwn(PARTITIONERS, id) ? [PARTITIONERS[id]!] : [])) : []
   const without = partitioners.length === 0 ? 'its partitioner' : partitioners.join(' and ')
   const methods = `method${served.length > 1 ? 's' : ''} ${served.join(', ')}`
   const rest = others.length === 0 ? '' : `; ${others.join(', ')} can be called`

@@ -1,4 +1,6 @@
 import { latin1TextOf } from '../../runtime/encoding.js'
+import { absent } from '../../runtime/error.js'
+import * as features from '../../runtime/features.js'
 import type { ByteSource } from '../containers/bytes.js'
 import { FilePart } from '../containers/file-part.js'
 import { FlatReader, type FlatTable } from '../containers/flatbuffer/reader.js'
@@ -19,6 +21,7 @@ export interface OpenedProgram {
 export function openBundle(source: ByteSource, budget: ValueBudget): OpenedProgram {
   const file = FilePart.whole(source)
   if (latin1TextOf(source.head.subarray(4, 8)) !== BUNDLE) return { file, program: file, suites: [] }
+  if (!features.testCases) throw absent('the reader of programs that are bundled with test cases', 'UNSUPPORTED_FILE')
   const root = new FlatReader(file, undefined, budget, true).root()
   const { start, length } = root.vector(Field.bundle.program, 1)
   return { file, program: file.part(start, length), suites: root.tables(Field.bundle.suites) }

@@ -1,4 +1,6 @@
 import { damaged, guarded } from '../../program/file-error.js'
+import { absent } from '../../runtime/error.js'
+import * as features from '../../runtime/features.js'
 import type { SectionInfo } from '../../program/layout-info.js'
 import type { ByteSource } from '../containers/bytes.js'
 import { FilePart } from '../containers/file-part.js'
@@ -30,7 +32,10 @@ export class ProgramData {
     this.mutable = root.tables(Field.program.mutableSegments).map(subsegmentsOf)
     this.name(file, Field.program.namedData)
     for (const other of others)
-      guarded(other.label, () => this.name(SegmentedFile.flatTensor(FilePart.whole(other), budget), Field.flatTensor.namedData))
+      guarded(other.label, () => {
+        if (!features.dataFiles) throw absent('the reader of .ptd files', 'UNSUPPORTED_FILE')
+        this.name(SegmentedFile.flatTensor(FilePart.whole(other), budget), Field.flatTensor.namedData)
+      })
   }
 
   private name(file: SegmentedFile, field: number): void {
@@ -76,6 +81,7 @@ export class ProgramData {
 
   /** What there is beside the flatbuffer's tables, segment by segment, and of other files what has a name. */
   sections(): SectionInfo[] {
+    if (!features.inspection) return []
     const { root, file } = this
     const names = new Map<number, string>()
     if (this.constants.offsets.length > 1) names.set(this.constants.segment, 'constants')

@@ -1,4 +1,7 @@
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
+import type { ReaderPart } from '../../program/reader-parts.js'
+import { absent } from '../../runtime/error.js'
+import * as features from '../../runtime/features.js'
 import type { OpenedFile } from '../containers/opened-file.js'
 import type { ParsedProgram, Reading } from '../reading/parsed.js'
 import { analyse } from './analysis.js'
@@ -30,6 +33,9 @@ const OPERATORS = 10
  */
 export function read({ source }: OpenedFile, { pool, budget, limits, data: others = [], onlyLooks = false }: Reading): ParsedProgram {
   const { file: whole, program: part, suites } = openBundle(source, budget)
+  const parts = new Set<ReaderPart>()
+  if (part !== whole) parts.add('test-cases')
+  if (others.length > 0) parts.add('data-files')
   const file = SegmentedFile.program(part, budget, limits?.objects)
   const data = new ProgramData(file, part, others, budget)
   const version = file.root.uint32(Field.program.version)
@@ -47,12 +53,14 @@ export function read({ source }: OpenedFile, { pool, budget, limits, data: other
       const delegates = new Map<number, DelegateKernel>()
       kernels.set(plan, delegates)
       const delegateOf = (index: number): Kernel => {
+        if (!features.xnnpack) throw absent('the reader of graphs for XNNPACK', 'UNSUPPORTED_FILE')
+        parts.add('xnnpack')
         const kernel = delegates.get(index) ?? xnnpackKernel(plan.delegates[index]!.payload(), data, budget, `${plan.name} ${index} `)
         delegates.set(index, kernel)
         return kernel
       }
       const kernelFor = (item: Instruction): Kernel | null =>
-        item.kind === 'kernel' ? kernelOf(item.operator) : item.kind === 'delegate' ? delegateOf(item.delegate) : null
+        item.kind === 'kernel' ? kernelOf(item.operator, parts) : item.kind === 'delegate' ? delegateOf(item.delegate) : null
       return analyse(refusals.get(plan) === null ? plan : { ...plan, instructions: [] }, kernelFor)
     }),
   )
@@ -73,13 +81,19 @@ export function read({ source }: OpenedFile, { pool, budget, limits, data: other
   return {
     bytecodeVersion: BYTECODE,
     operatorVersion: OPERATORS,
-    functions: [...compiled.map(({ code }) => code), ...testCaseMethods(suites, whole, plans, CLASS_NAME, attributes, budget)],
+    functions: [
+      ...compiled.map(({ code }) => code),
+      ...(features.testCases ? testCaseMethods(suites, whole, plans, CLASS_NAME, attributes, budget) : []),
+    ],
     extraFiles: new Map(),
     debug: undefined,
+    parts,
     inputs: forward?.inputs,
     outputs: forward?.outputs,
     signatures: new Map(plans.map(({ name }, i) => [name, compiled[i]!])),
-    layout: layoutOf(plans, data, version, refusals, (plan, delegate) => kernels.get(plan)?.get(delegate)?.nodes),
+    layout: features.inspection
+      ? layoutOf(plans, data, version, refusals, (plan, delegate) => kernels.get(plan)?.get(delegate)?.nodes)
+      : undefined,
     readState: () => ({ root: attributes.root(), pending: [] }),
   }
 }

@@ -21,6 +21,7 @@ export function traceOfModel(path: string): Trace {
     const names = new Set<string>()
     const features = new Set([`loader:${file.format}`])
     if (file.bytecodeVersion < FIRST_WITH_COUNTS) features.add('argument-counts')
+    for (const part of file.parts ?? []) features.add(part)
     for (const name of file.lookedUp?.keys() ?? []) names.add(name)
     for (const fn of file.functions) {
       for (const { name, overload } of fn.operators) {

@@ -2,6 +2,7 @@ import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
 import type { Operator } from '../../codegen/model/operator.js'
 import { DEVICE_BACKENDS, type Selector } from '../../codegen/options.js'
 import { type Format, formats } from '../../formats/registry.js'
+import { READER_PARTS } from '../../program/reader-parts.js'
 import { PtliteError } from '../../runtime/error.js'
 import { USED_PARTS } from '../../runtime/traced-parts.js'
 import { dtypeCode, dtypeTag } from '../trace/dtype-tags.js'
@@ -32,6 +33,9 @@ const BUILT_INTO_LINKER = new Set(['prim::RaiseException'])
 
 /** Feature of traces that came to the plans of their runs, too. */
 export const TRACED_PLANS = 'plans'
+
+/** What stands before the name of a format among the features of a trace. */
+const LOADER = 'loader:'
 
 /** Families of kernels that the runtime itself launches, and that readers of plans do, which ask for the level. */
 const ALWAYS = ['memory', 'mapping', 'threads']
@@ -64,9 +68,12 @@ export function selectionOf(trace: Trace, declared: readonly Operator[], abi: Ke
     dtypes: kernels === null || options.allDtypes ? null : dtypesOf(trace),
     operations: kernels === null || options.allDtypes ? null : operationsOf(trace, abi, options.compiler),
     backends: new Set(backendsOf(trace, kernels === null)),
-    loaders: new Set(featureNames(trace, 'loader:', loadersOf('program'))),
+    loaders: new Set(featureNames(trace, LOADER, loadersOf('program'))),
     parts: new Set([
-      ...(trace.all || kernels === null ? ['debug-info', 'upgraders', 'argument-counts', ...USED_PARTS] : trace.features),
+      ...trace.features,
+      ...(trace.all || kernels === null ? ['debug-info', 'upgraders', 'argument-counts', ...USED_PARTS] : []),
+      // lists of operators name no files
+      ...(trace.all || !namesFiles(trace) ? READER_PARTS : []),
       ...(options.compiler ? ['compiler'] : []),
     ]),
     instructions: kernels === null ? null : instructionsOf(trace),
@@ -80,8 +87,12 @@ export function loadersOf(what: Format['holds']): string[] {
     .map(({ name }) => name)
 }
 
+function namesFiles({ features }: Trace): boolean {
+  return [...features].some((feature) => feature.startsWith(LOADER))
+}
+
 function readsPlans({ features }: Trace): boolean {
-  return loadersOf('plans').some((name) => features.has(`loader:${name}`))
+  return loadersOf('plans').some((name) => features.has(LOADER + name))
 }
 
 function rootNames(trace: Trace, declared: readonly Operator[]): Set<string> {

@@ -132,6 +132,7 @@ export class Recorder {
       features.add(`loader:${module.file.format}`)
       if (module.file.debug !== undefined) features.add('debug-info')
       if (module.file.bytecodeVersion < FIRST_WITH_COUNTS) features.add('argument-counts')
+      for (const part of module.file.parts ?? []) features.add(part)
       for (const fn of module.functions) {
         for (const { qualifiedName } of fn.operators) {
           if (upgraderFor(qualifiedName, module.file.operatorVersion) !== undefined) features.add('upgraders')

@@ -24,6 +24,10 @@ t.test('everything is there from source, and what a selection does not need is n
   t.strictSame(Object.keys(featuresOf(least, [])).sort(), Object.keys(features).sort())
   t.strictSame(names(least), ['interpreter', 'ptl'])
   t.strictSame(names({ ...least, loaders: new Set(['ptlc']) }), ['ptlc'])
+  const parts = new Set(['xnnpack', 'executorch-numbers', 'executorch-operators', 'test-cases', 'data-files'])
+  t.strictSame(names({ ...least, loaders: new Set(['pte']), parts: new Set(['xnnpack']) }), ['interpreter', 'pte', 'xnnpack'])
+  t.equal(names({ ...least, loaders: new Set(['pte']), parts }).length, 2 + parts.size)
+  t.strictSame(names({ ...least, parts }), ['interpreter', 'ptl'], 'of a reader that is not there')
   t.ok(names({ ...least, instructions: null }).includes('containers'))
   t.ok(
     names({ ...least, dtypes: new Set([5, 6]), parts: new Set(['compiler', 'complex', 'sparse']) }).join() ===

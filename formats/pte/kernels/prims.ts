@@ -1,6 +1,7 @@
 import { damaged } from '../../../program/file-error.js'
 import type { Kernel } from '../kernel.js'
 import type { Kind, MethodEmitter } from '../method-emitter.js'
+import { isTensorNumber, PRIM, type TensorNumber } from './parts.js'
 
 /*
  * Operators on numbers, which overwrite their last argument: sizes and what follows from them (kernels/prim_ops).
@@ -172,7 +173,7 @@ function ofTensor(count: number, operator: string): Kernel {
   })
 }
 
-const ATEN: Readonly<Record<string, Kernel>> = {
+const ATEN: Readonly<Record<TensorNumber, Kernel>> = {
   'aten::sym_size.int': ofTensor(2, 'aten::size.int'),
   'aten::sym_numel': ofTensor(1, 'aten::numel'),
   'aten::_local_scalar_dense': numeric(1, ([self], emitter) => {
@@ -226,9 +227,9 @@ const copyIndex: Kernel = {
 
 /** What serves an operator on numbers, or one that ExecuTorch has for itself. */
 export function primKernel(name: string): Kernel | undefined {
-  if (Object.hasOwn(ATEN, name)) return ATEN[name]
-  if (!name.startsWith('executorch_prim::')) return undefined
-  const own = name.slice('executorch_prim::'.length)
+  if (isTensorNumber(name)) return ATEN[name]
+  if (!name.startsWith(PRIM)) return undefined
+  const own = name.slice(PRIM.length)
   if (own === 'et_view.default') return view
   if (own === 'et_copy_index.tensor') return copyIndex
   return Object.hasOwn(PRIMS, own) ? PRIMS[own] : undefined

@@ -2,10 +2,10 @@ import { findOperator } from '../../../runtime/operators/table/registry.js'
 import { damaged } from '../../../program/file-error.js'
 import type { Kernel } from '../kernel.js'
 import type { MethodEmitter } from '../method-emitter.js'
+import { QUANTIZED } from './parts.js'
 
 /* Operators of `quantized_decomposed`: those that this runtime has are called, the others are written with operators that it has. */
 
-const SPACE = 'quantized_decomposed::'
 /** c10::ScalarType. */
 const FLOAT = 6
 
@@ -160,12 +160,12 @@ const add = kernel(14, 1, (args, emitter) => {
     emitter.pushAs(operand, 'Tensor')
     for (const [i, type] of ['float', 'int', 'int', 'int'].entries()) emitter.pushAs(args[first + 1 + i]!, type)
     emitter.constant(emitter.tensor(operand).scalarType)
-    emitter.operator(`${SPACE}dequantize_per_tensor`, 6)
+    emitter.operator(`${QUANTIZED}dequantize_per_tensor`, 6)
   }
   emitter.operator('aten::add.Tensor', 2)
   for (const [i, type] of ['float', 'int', 'int', 'int'].entries()) emitter.pushAs(args[10 + i]!, type)
   emitter.constant(out)
-  emitter.operator(`${SPACE}quantize_per_tensor`, 6)
+  emitter.operator(`${QUANTIZED}quantize_per_tensor`, 6)
 })
 
 const KERNELS: Readonly<Record<string, Kernel>> = {
@@ -190,7 +190,7 @@ const KERNELS: Readonly<Record<string, Kernel>> = {
 }
 
 export function quantizedKernel(name: string): Kernel | undefined {
-  if (!name.startsWith(SPACE)) return undefined
-  const own = name.slice(SPACE.length)
+  if (!name.startsWith(QUANTIZED)) return undefined
+  const own = name.slice(QUANTIZED.length)
   return Object.hasOwn(KERNELS, own) ? KERNELS[own] : same(name)
 }

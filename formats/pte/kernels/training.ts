@@ -1,6 +1,7 @@
 import { damaged } from '../../../program/file-error.js'
 import type { Kernel } from '../kernel.js'
 import type { MethodEmitter } from '../method-emitter.js'
+import { isForTraining, type TrainingOperator } from './parts.js'
 import type { PlanValue } from '../plan.js'
 
 /* Gradients of layers, which programs that were exported for training compute, with operators for inference. */
@@ -151,12 +152,12 @@ const batchNorm: Kernel = {
   },
 }
 
-const KERNELS: Readonly<Record<string, Kernel>> = {
+const KERNELS: Readonly<Record<TrainingOperator, Kernel>> = {
   'aten::_native_batch_norm_legit.out': batchNorm,
   'aten::convolution_backward.out': convolutionBackward,
   'aten::max_pool2d_with_indices_backward.grad_input': maxPoolBackward,
 }
 
 export function trainingKernel(name: string): Kernel | undefined {
-  return Object.hasOwn(KERNELS, name) ? KERNELS[name] : undefined
+  return isForTraining(name) ? KERNELS[name] : undefined
 }

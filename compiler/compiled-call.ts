@@ -8,19 +8,19 @@ import type { Value } from '../runtime/tensor/value.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Call } from './call.js'
 import { capture } from './capture/capture.js'
+import { isTotal } from './capture/total-frames.js'
 import { UndoLog, drawsRandom, mayFailMidway, writtenInputs } from './undo-log.js'
 import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner, labelOf } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
+import { checkedFirst } from './index-checks.js'
 import { elideCopies } from './memory/copy-elision.js'
 import type { PassOptions } from './passes/pass.js'
 import { optimize } from './passes/pipeline.js'
-import { isRepeatable } from './repeatable.js'
+import { inputsToKeep, keepsOrder } from './repeatable.js'
 
 /** A graph ready to be run in place of the method it was recorded from. */
 export class CompiledCall implements Call {
-  /** Inputs that it writes to. */
-  private readonly written: readonly number[]
   private readonly draws: boolean
   /** It writes to inputs so that what they held has to be put back where it fails, or draws random numbers. */
   private readonly changes: boolean
@@ -34,13 +34,12 @@ export class CompiledCall implements Call {
     readonly plan: Plan | null,
     /** Why there is no plan; null for plans. */
     readonly reason: string | null,
-    /** See isRepeatable. */
-    repeatable: boolean,
+    /** Inputs whose contents are put back where it fails: see inputsToKeep. */
+    private readonly kept: readonly number[],
   ) {
-    this.written = writtenInputs(graph)
     this.draws = drawsRandom(graph)
-    this.changes = this.draws || (this.written.length > 0 && !repeatable)
-    this.riskyPlan = plan !== null && this.changes && mayFailMidway(plan.captured, this.written)
+    this.changes = this.draws || kept.length > 0
+    this.riskyPlan = plan !== null && this.changes && mayFailMidway(plan.captured, kept)
   }
 
   get operators(): number {
@@ -76,7 +75,7 @@ export class CompiledCall implements Call {
   private guarded(inputs: readonly Tensor[], risky: boolean, run: () => Value): Value {
     if (!risky) return run()
     const before = new UndoLog(
-      this.written.map((i) => inputs[i]!),
+      this.kept.map((i) => inputs[i]!),
       this.draws,
     )
     try {
@@ -123,7 +122,7 @@ function compileGraph(
   options: PassOptions | undefined,
   outside: boolean,
 ): { readonly call: CompiledCall; readonly result: Value } {
-  const graph = optimize(recorded, undefined, options)
+  const graph = inOrder(optimize(recorded, undefined, options), recorded)
   const draws = drawsRandom(graph)
   const before = new UndoLog(
     writtenInputs(graph).map((i) => inputs[i]!),
@@ -145,18 +144,23 @@ function compileGraph(
           putBack: () => before.restore(),
           given: graph.constants.flatMap((c) => (c.derived ? [] : [c.tensor])),
         })
-    const risky = new Set(found.captured?.frames.flatMap(({ layout, label }) => (layout.total ? [] : [label])))
-    const repeatable = isRepeatable(graph, recorded, (node) => found.captured === null || risky.has(labelOf(node)))
-    if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason, repeatable), result }
+    const risky = new Set(found.captured?.frames.flatMap((frame) => (isTotal(frame) ? [] : [frame.label])))
+    const kept = inputsToKeep(graph, recorded, (node) => found.captured === null || risky.has(labelOf(node)))
+    if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason, kept), result }
     const plan = buildPlan(elideCopies(found.captured))
     const [made, reason] = typeof plan === 'string' ? [null, plan] : [plan, null]
-    const call = new CompiledCall(graph, runner, made, reason, repeatable)
+    const call = new CompiledCall(graph, runner, made, reason, kept)
     return { call, result }
   } catch (error) {
     before.restore()
     releaseConstants(graph)
     throw error
   }
+}
+
+/** Where updates of inputs come before checks of others that they came after, these are made first. */
+function inOrder(graph: Graph, recorded: Graph): Graph {
+  return keepsOrder(graph, recorded, (node) => node.kind === 'operator' && node.op === 'aten::index_put_') ? graph : checkedFirst(graph)
 }
 
 function releaseConstants(graph: Graph): void {

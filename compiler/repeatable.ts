@@ -2,17 +2,19 @@ import { numelOf } from '../runtime/tensor/shape.js'
 import { named } from './graph/arguments.js'
 import { definitionsOf, type Graph, type GraphNode, type Origin, type ValueId } from './graph/graph.js'
 import { usesOf } from './graph/node.js'
+import { PassedChecks } from './index-checks.js'
+import { drawsRandom, writtenInputs } from './undo-log.js'
 
 /**
- * True where a run that ended midway can be repeated from its start, by the graph or by the interpreter, and leaves in inputs what it would have
- * left without that: so nothing has to be kept of what is written over, such as a cache of keys and values. Of each memory either all is written over
- * before it is read, or all that is written is, and with values that do not depend on it. `recorded` is what the graph was made of; a node that `mayFail`
- * does so for what its operands hold.
+ * The inputs whose contents have to be put back where a run ended midway, so that it can be repeated from its start, by the graph or by the interpreter, and leaves in
+ * inputs what it would have left without that. Of the memory of others, such as a cache of keys and values, either all is written over before it is read, or all that is
+ * written is, and with values that do not depend on it. `recorded` is what the graph was made of; a node that `mayFail` does so for what its operands hold.
  */
-export function isRepeatable(graph: Graph, recorded: Graph, mayFail: (node: GraphNode) => boolean): boolean {
-  if (graph.nodes.some(({ draws }) => draws === true) || !keepsOrder(graph, recorded, mayFail)) return false
+export function inputsToKeep(graph: Graph, recorded: Graph, mayFail: (node: GraphNode) => boolean): number[] {
+  if (drawsRandom(graph) || !keepsOrder(graph, recorded, mayFail)) return writtenInputs(graph)
   const memory = new InputMemory(graph)
-  return graph.nodes.every((node) => memory.takes(node))
+  for (const node of graph.nodes) memory.take(node)
+  return graph.inputs.flatMap((id, i) => (memory.isKept(id) ? [i] : []))
 }
 
 /** Before its first write: as it was given; after: written in parts. `read`: and looked at since. `defined`: what it held is gone. */
@@ -23,6 +25,8 @@ class InputMemory {
   /** Elements of memory that one input shows alone. */
   private readonly sizes = new Map<number, number>()
   private readonly written: ReadonlySet<number>
+  /** Of which a repetition could find, or leave, something else. */
+  private readonly kept = new Set<number>()
 
   constructor(private readonly graph: Graph) {
     this.written = new Set(graph.nodes.flatMap(({ writes }) => writes.map((id) => this.storage(id))))
@@ -33,20 +37,26 @@ class InputMemory {
     }
   }
 
-  /** False where a repetition of the node could find, or leave, something else. */
-  takes(node: GraphNode): boolean {
+  isKept(id: ValueId): boolean {
+    return this.kept.has(this.storage(id))
+  }
+
+  take(node: GraphNode): void {
     const [target] = node.writes
     const reads = usesOf(node).filter((id) => !this.isShown(id, node))
-    if (node.writes.length > 1) return node.writes.every((id) => !this.phases.has(this.storage(id)))
+    if (node.writes.length > 1) {
+      for (const id of [...reads, ...node.writes]) this.read(id)
+      for (const id of node.writes) if (this.phases.has(this.storage(id))) this.kept.add(this.storage(id))
+      return
+    }
     const way = target === undefined ? null : wayOf(node)
     // what is written over is not read, unless it is an operand once more
     for (const [i, id] of reads.entries()) if (way === null || id !== target || reads.indexOf(id) !== i) this.read(id)
     const storage = target === undefined ? -1 : this.storage(target)
     const phase = this.phases.get(storage)
-    if (target === undefined || phase === undefined || phase === 'defined') return true
-    if (way === null || phase === 'read') return false
-    this.phases.set(storage, way === 'whole' && this.numel(target) === this.sizes.get(storage) ? 'defined' : 'parts')
-    return true
+    if (target === undefined || phase === undefined || phase === 'defined') return
+    if (way === null || phase === 'read') this.kept.add(storage)
+    else this.phases.set(storage, way === 'whole' && this.numel(target) === this.sizes.get(storage) ? 'defined' : 'parts')
   }
 
   private read(id: ValueId): void {
@@ -94,7 +104,7 @@ function wayOf(node: GraphNode): 'whole' | 'parts' | null {
  * True where a node that fails has only such writes before it as it had when it was recorded. An operator in place that stands for two, the second of which wrote,
  * fails before it writes.
  */
-function keepsOrder(graph: Graph, recorded: Graph, mayFail: (node: GraphNode) => boolean): boolean {
+export function keepsOrder(graph: Graph, recorded: Graph, mayFail: (node: GraphNode) => boolean): boolean {
   const places = new Map<Origin, number>()
   const writes = new Map<number, number[]>()
   for (const [place, { origin, writes: written }] of recorded.nodes.entries()) {
@@ -107,9 +117,11 @@ function keepsOrder(graph: Graph, recorded: Graph, mayFail: (node: GraphNode) =>
     }
   }
   const given = new Set(graph.inputs.map((id) => graph.values.get(id)!.storage))
+  const checks = new PassedChecks(graph)
   let last = -1
   for (const node of graph.nodes) {
-    if (mayFail(node) && last >= ((node.origin === null ? undefined : places.get(node.origin)) ?? -1)) return false
+    const isCovered = checks.cover(node)
+    if (mayFail(node) && !isCovered && last >= ((node.origin === null ? undefined : places.get(node.origin)) ?? -1)) return false
     for (const id of node.writes) {
       const { storage } = graph.values.get(id)!
       if (!given.has(storage)) continue

@@ -3,6 +3,7 @@ import * as kernels from '../runtime/native/generated/kernels.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { CapturedRun } from './capture/captured.js'
+import { isTotal } from './capture/total-frames.js'
 import type { Graph } from './graph/graph.js'
 
 /** Inputs of a graph whose memory some node writes to. */
@@ -20,7 +21,7 @@ export function mayFailMidway({ frames }: CapturedRun, written: readonly number[
   const first = frames.findIndex(
     ({ layout, pointers }) => layout.random || pointers.some(({ target }) => target.kind === 'input' && written.includes(target.index)),
   )
-  return first >= 0 && frames.slice(first).some(({ layout }) => !layout.total)
+  return first >= 0 && frames.slice(first).some((frame) => !isTotal(frame))
 }
 
 /** What memory holds, and where the random generator stands, to be put back. */

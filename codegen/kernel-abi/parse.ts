@@ -147,7 +147,8 @@ function parseKernel(entry: Entry, names: Names, base: Entry | null): Kernel {
   const facts = {
     host,
     random: flag('random'),
-    total: flag('total'),
+    // what a variant does beside, such as post-ops, no contents of memory make fail
+    total: flag('total') || (get('variant') !== undefined && inherited('total')?.value === true),
     effect: word<Effect>('effect', EFFECTS),
     option: word('option', KERNEL_OPTIONS),
   }

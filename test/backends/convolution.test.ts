@@ -189,4 +189,13 @@ t.test('arguments that do not fit', (t) => {
   t.end()
 })
 
+t.test('a stride of any size', (t) => {
+  const [x, weight] = [real(random.data(128), [1, 2, 8, 8], 'float32'), real(random.data(54), [3, 2, 3, 3], 'float32')]
+  const call = (stride: number[]): Tensor => callOperator('aten::conv2d', [x, weight, null, ints(stride), ints([1, 1]), ints([2, 2]), int(1)]) as Tensor // prettier-ignore
+  const found = call([1_073_741_824, 900_000_000])
+  t.strictSame(found.shape, [1, 3, 1, 1])
+  t.strictSame(found.data(), call([8, 8]).data(), 'one output is the same at every stride')
+  t.end()
+})
+
 atEveryLevel(t, import.meta.url)

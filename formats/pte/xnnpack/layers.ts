@@ -32,6 +32,24 @@ function isEven({ top, right, bottom, left }: Padding): boolean {
   return top === bottom && left === right
 }
 
+/** Windows that go over an image: numbers for its rows, and for its columns. */
+interface Windows {
+  readonly size: readonly number[]
+  readonly stride: readonly number[]
+  readonly dilation: readonly number[]
+  readonly padding: Padding
+}
+
+/** Throws INVALID_FILE where the images [n, height, width, channels] of an output are not as large as there are windows: padding asks for no more memory than they take. */
+function checkWindows(input: number, output: number, { size, stride, dilation, padding }: Windows, values: DelegateValues): void {
+  const added = [padding.top + padding.bottom, padding.left + padding.right]
+  const sizesOf = (id: number): readonly number[] => values.value(id).dims.slice(1, 3)
+  const [from, to] = [sizesOf(input), sizesOf(output)]
+  const wanted = added.map((more, i) => Math.floor((from[i]! + more - dilation[i]! * (size[i]! - 1) - 1) / stride[i]!) + 1)
+  if (!wanted.every((count, i) => count === to[i]))
+    throw damaged(`windows over images of ${from.join(' x ')} give ${wanted.join(' x ')}, the file says ${to.join(' x ')}`)
+}
+
 /** Adds numbers around the images on the stack. */
 function pad({ top, right, bottom, left }: Padding, value: number, { emitter }: DelegateValues): void {
   emitter.constant([left, right, top, bottom])
@@ -65,13 +83,20 @@ export function writeConvolution(node: GraphNode, values: DelegateValues, isDept
   const padding = paddingOf(table, field)
   const number = (item: number): number => table.uint32(item)
   const isPadded = !isEven(padding)
+  const windows: Windows = {
+    size: values.value(number(field.filter)).dims.slice(1, 3),
+    stride: [number(field.strideHeight), number(field.strideWidth)],
+    dilation: [number(field.dilationHeight), number(field.dilationWidth)],
+    padding,
+  }
+  checkWindows(number(field.input), number(field.output), windows, values)
   values.push(number(field.input), TO_FIRST)
   if (isPadded) pad(padding, 0, values)
   pushFilter(number(field.filter), isDepthwise ? [3, 0, 1, 2] : TO_FIRST, number(field.input), values)
   pushBias(number(field.bias), number(field.input), values)
-  emitter.constant([number(field.strideHeight), number(field.strideWidth)])
+  emitter.constant([...windows.stride])
   emitter.constant(isPadded ? [0, 0] : [padding.top, padding.left])
-  emitter.constant([number(field.dilationHeight), number(field.dilationWidth)])
+  emitter.constant([...windows.dilation])
   emitter.constant(isDepthwise ? inputChannels(table) : number(field.groups))
   emitter.operator('aten::conv2d', 7)
   clamp(node, values)
@@ -132,6 +157,7 @@ export function writePool(kind: 'avg' | 'max', node: GraphNode, values: Delegate
   const size = [number(field.height), number(field.width)]
   const stride = [number(field.strideHeight), number(field.strideWidth)]
   const dilation = [table.uint32(field.dilationHeight, 1) || 1, table.uint32(field.dilationWidth, 1) || 1]
+  checkWindows(number(field.input), number(field.output), { size, stride, dilation, padding }, values)
   const isPadded = !isEven(padding) || padding.top > size[0]! / 2 || padding.left > size[1]! / 2
   const given = isPadded ? [0, 0] : [padding.top, padding.left]
   const average = (): void => {

@@ -149,6 +149,9 @@ const pad: NodeWriter = ({ table }, values) => {
   const [from, to] = [table.uint32(input), table.uint32(output)]
   const order = values.orderOf(from)
   const [first, last] = [table.uint32s(before), table.uint32s(after)]
+  const [given, made] = [values.value(from).dims, values.value(to).dims]
+  if (made.length !== given.length || !made.every((size, i) => size === given[i]! + (first[i] ?? 0) + (last[i] ?? 0)))
+    throw damaged(`[${given.join(', ')}] with [${first.join(', ')}] before and [${last.join(', ')}] behind are no [${made.join(', ')}]`)
   values.push(from, inOrder(order))
   // from the last dimension to the first, as it is kept
   const kept = inOrder(order)

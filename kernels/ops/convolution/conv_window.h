@@ -22,19 +22,22 @@ struct Dim {
   int64_t phase_index(int64_t t) const {
     const int64_t phase = t * dilation % stride;
     int64_t index = 0;
-    for (int64_t p = 0; p < phase; p++) index += used(p);
+    for (int64_t p = next(0); p < phase; p = next(p + 1)) index++;
     return index;
   }
-  bool used(int64_t phase) const {
+  /// The first phase from `phase` on that some tap reads, or the stride: there are as many as taps at most, and a stride may be of any size.
+  int64_t next(int64_t phase) const {
+    int64_t found = stride;
     for (int64_t t = 0; t < kernel; t++) {
-      if (t * dilation % stride == phase) return true;
+      const int64_t p = t * dilation % stride;
+      if (p >= phase && p < found) found = p;
     }
-    return false;
+    return found;
   }
   void finish() {
     size = out + (kernel - 1) * dilation / stride;
     phases = 0;
-    for (int64_t p = 0; p < stride; p++) phases += used(p);
+    for (int64_t p = next(0); p < stride; p = next(p + 1)) phases++;
   }
 };
 
@@ -79,12 +82,10 @@ struct Window {
   /// Writes one channel of the input in this form; up to a vector of what lies behind it is overwritten.
   template <class T>
   void fill(const T* in, T* out) const {
-    for (int64_t pd = 0; pd < dim[0].stride; pd++) {
-      if (!dim[0].used(pd)) continue;
-      for (int64_t ph = 0; ph < dim[1].stride; ph++) {
-        if (!dim[1].used(ph)) continue;
-        for (int64_t pw = 0; pw < dim[2].stride; pw++) {
-          if (!dim[2].used(pw)) continue;
+    const Dim &D = dim[0], &H = dim[1], &W = dim[2];
+    for (int64_t pd = D.next(0); pd < D.stride; pd = D.next(pd + 1)) {
+      for (int64_t ph = H.next(0); ph < H.stride; ph = H.next(ph + 1)) {
+        for (int64_t pw = W.next(0); pw < W.stride; pw = W.next(pw + 1)) {
           fill_plane(in, out, pd, ph, pw);
           out += plane;
         }

@@ -6,7 +6,7 @@ import type { Limits } from '../../runtime/limits.js'
 import type { LinkedFunction } from '../../program/linked.js'
 import type { ScriptModule } from '../../interpreter/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
-import { endLease, lease, Storage } from '../../runtime/tensor/storage.js'
+import { discardPages, endLease, lease, Storage } from '../../runtime/tensor/storage.js'
 import { viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { yieldToEventLoop } from '../../runtime/event-loop.js'
@@ -134,6 +134,7 @@ export class BackgroundInterpreter {
       kernels.mem_write({ address: cancelAddress, bytes: 4 }, Int32Array.of(1))
     }
     let arrived: (() => void) | undefined
+    let packed: readonly number[] = []
     try {
       kernels.mem_fill({ address: cancelAddress, bytes: 4, value: 0 })
       const { modes, trainingSets } = this.script
@@ -163,6 +164,7 @@ export class BackgroundInterpreter {
       })
       if (reply.kind === 'failed') throw errorOf(reply.failure, this.script)
       if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
+      packed = reply.packed
       state.receive(reply.stateNodes, run)
       if (reply.stateNodes.length > 0) this.script.attributeWrites++
       // the mode was set while the run was under way
@@ -184,6 +186,10 @@ export class BackgroundInterpreter {
       signal?.removeEventListener('abort', onAbort)
       word.free()
       for (const storage of used) endLease(storage)
+      for (const id of packed) {
+        const storage = state.objectOf(id)
+        if (storage instanceof Storage) discardPages(storage)
+      }
       const fresh = [...state.receivedStorages()].filter(([id]) => !moved.has(id))
       for (const [id] of fresh) moved.add(id)
       for (const id of state.grown) fresh.push([id, state.objectOf(id) as Storage])

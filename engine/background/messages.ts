@@ -114,6 +114,8 @@ export type Reply =
       readonly nodes: readonly Node[]
       /** Where the call was to be compiled. */
       readonly outcome: Outcome<SentPlan> | null
+      /** Numbers of storages whose contents were packed: pages of theirs that are a file's need not stay. */
+      readonly packed: readonly number[]
       /** Of methods in regions, where that has changed. */
       readonly plans: readonly PlanInfo[] | null
     }

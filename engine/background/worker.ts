@@ -16,7 +16,7 @@ import { ScriptModule } from '../../interpreter/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { setNativeLibrary } from '../../runtime/native/library.js'
 import { trimMemory, useMemory } from '../../runtime/native/memory.js'
-import { dropDerived, endLease, lease, Storage } from '../../runtime/tensor/storage.js'
+import { dropDerived, endLease, lease, PagesElsewhere, Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
 import { type SentPlan, sendOutcome } from './plan-transfer.js'
@@ -55,7 +55,9 @@ interface Loaded {
   unloaded: boolean
 }
 
-const borrow = (address: number, bytes: number): Storage => Storage.borrow(address, bytes, null)
+/** What this thread has packed of the other one's memory, since that was told. */
+const lent = new PagesElsewhere()
+const borrow = (address: number, bytes: number): Storage => Storage.borrow(address, bytes, lent)
 
 /** The worker has no debug information: the main thread says where in the model a place is. */
 class RegionsOfModule extends TieredModule {
@@ -223,7 +225,8 @@ class Server {
     state.changes(stateNodes, roots, run)
     const nodes: Node[] = []
     run.changes(nodes, roots)
-    const reply = { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, plans: regions.news() } as const
+    const packed = [...lent].flatMap((storage) => state.numberOf(storage) ?? [])
+    const reply = { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, packed, plans: regions.news() } as const
     const kept = this.keep(outcome, loaded)
     try {
       this.reply({ ...reply, outcome: kept })
@@ -231,6 +234,8 @@ class Server {
       // the main thread will never drop it
       if (kept?.kind === 'plan') this.drop({ kind: 'drop', module: request.module, plan: kept.plan.id })
       throw error
+    } finally {
+      lent.clear()
     }
   }
 

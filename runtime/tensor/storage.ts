@@ -253,13 +253,21 @@ export function endLease(storage: Storage): void {
   for (const doomed of Storage.addLease(storage, -1)) release(doomed)
 }
 
+/** Kept by storages on memory of another thread: what of it could go, for that thread to do. */
+export class PagesElsewhere extends Set<Storage> {}
+
 /**
  * Lets go of the pages of a mapped file that lie wholly inside and were not written to: they are read from the file again when
  * they are next used. Other memory stays, and that of another thread, which may be writing to it. Nobody may write to it meanwhile.
  */
 export function discardPages(storage: Storage): void {
   const { startAddress, byteLength } = storage
-  const isMapped = !storage.owned && Storage.keptBy(storage) !== null
+  const keep = Storage.keptBy(storage)
+  if (keep instanceof PagesElsewhere) {
+    keep.add(storage)
+    return
+  }
+  const isMapped = !storage.owned && keep !== null
   if (isMapped && startAddress !== 0 && !Storage.isLeased(storage)) kernels.mem_discard({ address: startAddress, bytes: byteLength })
 }
 

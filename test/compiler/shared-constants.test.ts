@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { constantOf, SharedConstants, withSharedConstants } from '../../compiler/graph/shared-constants.js'
 import { callOnce } from '../../compiler/graph/evaluate.js'
@@ -8,7 +9,7 @@ import { discardPages, endLease, lease, Storage } from '../../runtime/tensor/sto
 import { loadProgram } from '../../engine/load-program.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { callOperator, loadModule, memoryStats, tensor } from '../../src/index.js'
+import { callOperator, generate, loadModule, memoryStats, tensor } from '../../src/index.js'
 import { fixturePath } from '../module/fixtures.js'
 
 const image = (batch: number): Tensor =>
@@ -163,6 +164,19 @@ t.test('pages of weights that only the passes read are let go', async (t) => {
   )
   t.ok(first.length > 0)
   m.dispose()
+})
+
+t.test('pages of weights that the background thread has rounded are let go', async (t) => {
+  const file = fileURLToPath(new URL('../../examples/chat/model.pt2', import.meta.url))
+  const kilobytes = statSync(file).size / 1024
+  for (const compile of ['off', 'auto'] as const) {
+    const model = await loadModule(file, { compile, weights: 'int8' })
+    // off the event loop
+    for await (const { token } of generate(model, [1, 2, 3, 4], { maxTokens: 6 })) t.ok(token >= 0)
+    const left = residentOf(file)
+    t.ok(left < kilobytes / 3, `${compile}: ${left} of ${Math.round(kilobytes)} kB stay`)
+    model.dispose()
+  }
 })
 
 t.test('pages that were written to stay, and so does other memory', (t) => {

@@ -8,6 +8,7 @@ import os
 import sys
 
 import torch
+import from_transformers  # before transformers, for torchvision's operators
 import transformers
 from torch.export import Dim
 from transformers import AutoModelForCausalLM, DynamicCache, GenerationConfig, T5Config, T5ForConditionalGeneration, WhisperConfig, WhisperForConditionalGeneration
@@ -17,8 +18,6 @@ from transformers.integrations.executorch import (
     TorchExportableModuleWithStaticCache,
     register_dynamic_cache_export_support,
 )
-
-import from_transformers
 
 VOCABULARY, TOKENS, ROOM, LENGTHS = 96, 64, 192, (1, 7, 100)
 # windows as long as the cache: the class that exports has no others

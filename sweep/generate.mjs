@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
 })
 const { generate, loadModule, openSession, tensor } = await import(pathToFileURL(values.lib).href)
 const wanted = new RegExp(values.filter)
-const FORMS = ['cached', 'step', 'rows', 'pte']
+const FORMS = ['cached.pt2', 'step.pt2', 'rows.pt2', 'cached.pte', 'step.pte', 'places.pte', 'xnnpack.pte']
 
 const tokensOf = async (generation) => {
   const tokens = []
@@ -93,28 +93,31 @@ for (const folder of positionals)
     const kind = file.slice(0, -'.tokens.json'.length)
     const cases = JSON.parse(readFileSync(join(folder, file), 'utf8'))
     for (const form of FORMS) {
-      const path = join(folder, form === 'pte' ? `${kind}.pte` : `${kind}.${form}.pt2`)
+      const path = join(folder, `${kind}.${form}`)
       if (!existsSync(path)) continue
       const model = await loadModule(path)
       // torch.export makes no masks of fewer than four tokens
-      const fit = form === 'rows' ? cases.filter(({ prompt }) => prompt.length >= 4) : cases
+      const fit = form === 'rows.pt2' ? cases.filter(({ prompt }) => prompt.length >= 4) : cases
       await judge(`${kind}.${form}`, ({ prompt }) => ({ model, prompt, inputs: {}, tokens: prompt }), fit)
       model.dispose()
     }
-    if (!existsSync(join(folder, `${kind}.encoder.pt2`))) continue
-    const [encoder, decoder] = await Promise.all(['encoder', 'decoder'].map((part) => loadModule(join(folder, `${kind}.${part}.pt2`))))
-    const model = { encoder, decoder }
-    await judge(
-      kind,
-      ({ prompt, features }) => {
-        // of sound what is behind the decoder's first tokens, of text what is behind the encoder's
-        const inputs = features === undefined ? { input_ids: prompt } : { input_features: tensor([features]) }
-        const tokens = features === undefined ? [0] : prompt
-        return { model, inputs, tokens, prompt: features === undefined ? prompt : { ...inputs, decoder_input_ids: prompt } }
-      },
-      cases,
-    )
-    for (const each of [encoder, decoder]) each.dispose()
+    for (const format of ['pt2', 'pte']) {
+      const paths = ['encoder', 'decoder'].map((part) => join(folder, `${kind}.${part}.${format}`))
+      if (!paths.every(existsSync)) continue
+      const [encoder, decoder] = await Promise.all(paths.map((path) => loadModule(path)))
+      const model = { encoder, decoder }
+      await judge(
+        `${kind}.${format}`,
+        ({ prompt, features }) => {
+          // of sound what is behind the decoder's first tokens, of text what is behind the encoder's
+          const inputs = features === undefined ? { input_ids: prompt } : { input_features: tensor([features]) }
+          const tokens = features === undefined ? [0] : prompt
+          return { model, inputs, tokens, prompt: features === undefined ? prompt : { ...inputs, decoder_input_ids: prompt } }
+        },
+        cases,
+      )
+      for (const each of [encoder, decoder]) each.dispose()
+    }
   }
 console.log(`\n${count} models, ${failed} differ`)
 process.exitCode = failed === 0 && count > 0 ? 0 : 1

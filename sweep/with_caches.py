@@ -1,7 +1,8 @@
 """Tiny language models of the architectures of transformers, exported with their caches, and the tokens that `generate` gives: with_caches.py FOLDER [TYPE ...]
 
 For every TYPE: TYPE.cached.pt2 (keys and values in buffers, any number of tokens), TYPE.step.pt2 (the same, a token a call), TYPE.rows.pt2 (keys and values in and out, several sequences a call), or
-TYPE.encoder.pt2 and TYPE.decoder.pt2, and TYPE.tokens.json.
+TYPE.encoder.pt2 and TYPE.decoder.pt2, and TYPE.tokens.json. Where the package executorch is there, the same as TYPE.FORM.pte, of its portable operators, and TYPE.xnnpack.pte, with partitions of
+XNNPACK; of llama also TYPE.places.pte, which takes tokens and the place of the first of them.
 """
 import json
 import os
@@ -18,6 +19,12 @@ from transformers.integrations.executorch import (
     TorchExportableModuleWithStaticCache,
     register_dynamic_cache_export_support,
 )
+
+try:
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+except ImportError:
+    to_edge_transform_and_lower = None
 
 VOCABULARY, TOKENS, ROOM, LENGTHS = 96, 64, 192, (1, 7, 100)
 # windows as long as the cache: the class that exports has no others
@@ -54,6 +61,31 @@ def save(stem, program):
     torch.export.save(program, f"{stem}.pt2")
 
 
+def save_pte(stem, module, arguments, shapes, delegate=False):
+    """`strict`, as transformers exports for ExecuTorch: caches are buffers that change, where they are else constants."""
+    if to_edge_transform_and_lower is None:
+        return
+    try:
+        with torch.no_grad():
+            program = torch.export.export(module, (), arguments, dynamic_shapes=shapes, strict=True)
+            lowered = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()] if delegate else []).to_executorch()
+        with open(f"{stem}.pte", "wb") as file:
+            file.write(lowered.buffer)
+    except Exception as error:
+        print("no pte", os.path.basename(stem), type(error).__name__, str(error).strip().split("\n")[0][:160], flush=True)
+
+
+class Places(torch.nn.Module):
+    """With the arguments of ExecuTorch's own language models."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, tokens, input_pos):
+        return self.module(input_ids=tokens, cache_position=input_pos + torch.arange(tokens.shape[1]))
+
+
 def decoder_only(folder, kind):
     settings = from_transformers.SPECIAL.get(kind, {})
     from_transformers.SPECIAL[kind] = {**settings, **WINDOW}
@@ -63,13 +95,16 @@ def decoder_only(folder, kind):
     model.generation_config = GenerationConfig(use_cache=True, cache_implementation="static", cache_config={"batch_size": 1, "max_cache_len": ROOM}, eos_token_id=None)
     stem = f"{folder}/{kind}"
     for form, length, dim in (("cached", 3, Dim("s", max=ROOM - 1)), ("step", 1, None)):
-        program = torch.export.export(
-            TorchExportableModuleWithStaticCache(model),
-            (),
-            {"input_ids": torch.zeros(1, length, dtype=torch.long), "cache_position": torch.arange(length)},
-            dynamic_shapes={"input_ids": {1: dim}, "cache_position": {0: dim}} if dim else None,
-        )
-        save(f"{stem}.{form}", program)
+        arguments = {"input_ids": torch.zeros(1, length, dtype=torch.long), "cache_position": torch.arange(length)}
+        shapes = {"input_ids": {1: dim}, "cache_position": {0: dim}} if dim else None
+        make = lambda: TorchExportableModuleWithStaticCache(model)
+        save(f"{stem}.{form}", torch.export.export(make(), (), arguments, dynamic_shapes=shapes))
+        save_pte(f"{stem}.{form}", make(), arguments, shapes)
+        if form == "cached":
+            save_pte(f"{stem}.xnnpack", make(), arguments, shapes, delegate=True)
+    if kind == "llama":
+        arguments = {"tokens": torch.zeros(1, 3, dtype=torch.long), "input_pos": torch.zeros(1, dtype=torch.long)}
+        save_pte(f"{stem}.places", Places(make()), arguments, {"tokens": {1: Dim("s", max=ROOM - 1)}, "input_pos": None})
     try:
         rows(stem, model, config)
     except Exception as error:
@@ -98,7 +133,9 @@ def t5(folder, kind):
     model = seeded(kind, lambda: T5ForConditionalGeneration(T5Config(**sizes, initializer_factor=3.0, tie_word_embeddings=False, eos_token_id=None, pad_token_id=0, decoder_start_token_id=0)))
     cases = [{"prompt": p[0].tolist(), "tokens": continued(model, p, decoder_start_token_id=0)[1:]} for p in prompts()]
     encoder = Seq2SeqLMEncoderExportableModule(model.get_encoder()).eval()
-    save(f"{folder}/{kind}.encoder", torch.export.export(encoder, (torch.zeros(1, 10, dtype=torch.long),), dynamic_shapes={"input_ids": {1: Dim("e", max=128)}}))
+    ids, shapes = torch.zeros(1, 10, dtype=torch.long), {"input_ids": {1: Dim("e", max=128)}}
+    save(f"{folder}/{kind}.encoder", torch.export.export(encoder, (ids,), dynamic_shapes=shapes))
+    save_pte(f"{folder}/{kind}.encoder", encoder, {"input_ids": ids}, shapes)
     decoder(folder, kind, model, Dim("e", max=128), 32)
     return cases
 
@@ -124,17 +161,21 @@ def whisper(folder, kind):
             # its own generate() is of windows and timestamps, which transcribe() has
             found = transformers.GenerationMixin.generate(model, features, decoder_input_ids=prompt, max_new_tokens=TOKENS, do_sample=False)[0].tolist()
         cases.append({"prompt": prompt[0].tolist(), "tokens": found[prompt.shape[1] :], "features": features[0].tolist()})
-    save(f"{folder}/{kind}.encoder", torch.export.export(Sound(model.get_encoder()).eval(), (features,)))
+    sound = Sound(model.get_encoder()).eval()
+    save(f"{folder}/{kind}.encoder", torch.export.export(sound, (features,)))
+    save_pte(f"{folder}/{kind}.encoder", sound, {"input_features": features}, None)
     model.lm_head = model.proj_out
     decoder(folder, kind, model, None, 32)
     return cases
 
 
 def decoder(folder, kind, model, length, width):
-    module = Seq2SeqLMDecoderExportableModuleWithStaticCache(model, ROOM, 1).eval()
+    make = lambda: Seq2SeqLMDecoderExportableModuleWithStaticCache(model, ROOM, 1).eval()
     one, states = torch.zeros(1, 1, dtype=torch.long), torch.zeros(1, 10 if length else 50, width)
     shapes = {"decoder_input_ids": None, "encoder_hidden_states": {1: length} if length else None, "cache_position": None}
-    save(f"{folder}/{kind}.decoder", torch.export.export(module, (one, states, torch.zeros(1, dtype=torch.long)), dynamic_shapes=shapes))
+    arguments = {"decoder_input_ids": one, "encoder_hidden_states": states, "cache_position": torch.zeros(1, dtype=torch.long)}
+    save(f"{folder}/{kind}.decoder", torch.export.export(make(), (), arguments, dynamic_shapes=shapes))
+    save_pte(f"{folder}/{kind}.decoder", make(), arguments, shapes)
 
 
 PAIRS = {"t5": t5, "whisper": whisper}

@@ -22,7 +22,9 @@ export const sampling = json('sampling') as {
   readonly repetition: number[][]
 }
 
-export const load = (name: string, options: LoadOptions = {}): Promise<Module> => loadModule(gunzipSync(read(`${name}.pt2.gz`)), options)
+/** A `.pt2`, or what else the name says. */
+export const load = (name: string, options: LoadOptions = {}): Promise<Module> =>
+  loadModule(gunzipSync(read(`${name.includes('.') ? name : `${name}.pt2`}.gz`)), options)
 
 export const loadT5 = async (): Promise<EncoderDecoder> => ({ encoder: await load('t5-encoder'), decoder: await load('t5-decoder') })
 

@@ -13,6 +13,7 @@ for (const [name, network] of [
   ['llama-past-rows', 'llama'],
   ['gpt2-whole', 'gpt2'],
   ['llama-padded', 'llama'],
+  ['llama-tokens-place.pte', 'llama'],
   ['t5', 't5'],
 ] as const) {
   t.test(`${name}: the tokens of PyTorch`, async (t) => {

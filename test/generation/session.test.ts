@@ -8,6 +8,7 @@ for (const [name, network] of [
   ['llama-buffers', 'llama'],
   ['gpt2-past', 'gpt2'],
   ['gpt2-whole', 'gpt2'],
+  ['llama-tokens-place.pte', 'llama'],
 ] as const) {
   t.test(`${name}: what was seen is not computed again`, async (t) => {
     const [, one, other] = continued[network]

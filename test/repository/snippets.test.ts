@@ -17,6 +17,8 @@ const PAGES = [
   'docs/model-formats.md',
   'docs/selective-build.md',
   'docs/custom-ops.md',
+  'docs/models/chat.md',
+  'docs/models/embeddings.md',
 ]
 
 interface Snippet {

@@ -1,0 +1,77 @@
+// What the scripts of this folder wrote of a model: its programs, and calls of them with PyTorch's results.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadModule, tensor } from '../../dist/index.js'
+
+const DTYPES = {
+  f4: ['float32', Float32Array],
+  f8: ['float64', Float64Array],
+  i8: ['int64', BigInt64Array],
+  i4: ['int32', Int32Array],
+  i1: ['int8', Int8Array],
+  u1: ['uint8', Uint8Array],
+  b1: ['bool', Uint8Array],
+}
+
+/** The tensor of a file that numpy.save wrote, little-endian and in rows. */
+export function readNpy(path) {
+  const bytes = readFileSync(path)
+  const start = 10 + bytes.readUInt16LE(8)
+  const [, kind, order, sizes] = /'descr': '[<|](\w+)', 'fortran_order': (\w+), 'shape': \(([^)]*)\)/.exec(
+    bytes.toString('latin1', 10, start),
+  )
+  if (order !== 'False') throw new Error(`${path}: columns first`)
+  const [dtype, Values] = DTYPES[kind]
+  return tensor(
+    new Values(bytes.buffer.slice(bytes.byteOffset + start, bytes.byteOffset + bytes.length)),
+    sizes.match(/\d+/g)?.map(Number) ?? [],
+    dtype,
+  )
+}
+
+const read = (folder, kind) => {
+  const names = readdirSync(folder).filter((name) => name.startsWith(`${kind}-`))
+  return names.map((_, i) => readNpy(join(folder, `${kind}-${i}.npy`)))
+}
+
+/** Names of a model's programs, `model`, or `encoder` and `decoder`. */
+export const programsOf = (folder) =>
+  readdirSync(join(folder, '1'))
+    .filter((name) => name.endsWith('.pt2'))
+    .map((name) => name.slice(0, -'.pt2'.length))
+
+/** Calls of a program: what it takes, and what PyTorch gives. */
+export function callsOf(folder, program) {
+  const calls = []
+  for (let i = 0; existsSync(join(folder, 'calls', `${program}-${i}`)); i++) {
+    const path = join(folder, 'calls', `${program}-${i}`)
+    calls.push({ inputs: read(path, 'input'), outputs: read(path, 'output') })
+  }
+  return calls
+}
+
+/** All tensors of a result, in order. */
+export function tensorsOf(value) {
+  if (Array.isArray(value)) return value.flatMap(tensorsOf)
+  if (value instanceof Map) return [...value.values()].flatMap(tensorsOf)
+  if (value?.constructor?.name === 'Tensor') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(tensorsOf) : []
+}
+
+export const jsonOf = (folder, name) => {
+  const path = join(folder, name)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
+}
+
+/** What generates: one program, or an encoder and a decoder. */
+export async function generatorOf(folder, options) {
+  const open = (name) => loadModule(join(folder, '1', `${name}.pt2`), options)
+  return programsOf(folder).includes('decoder') ? { encoder: await open('encoder'), decoder: await open('decoder') } : open('model')
+}
+
+/** What PyTorch began its tokens with: of an encoder and a decoder with what the encoder takes. */
+export function promptOf(folder) {
+  const { prompt } = jsonOf(folder, 'tokens.json')
+  const [call] = callsOf(folder, 'encoder')
+  return call === undefined ? prompt : { input_features: call.inputs[0], decoder_input_ids: prompt }
+}

@@ -25,13 +25,14 @@ SIZES = {"whisper-tiny": sizes(384, 4, 6), "whisper-base": sizes(512, 6, 8), "wh
 class Encoder(torch.nn.Module):
     def __init__(self, network):
         super().__init__()
-        self.encoder, self.decoder = network.get_encoder(), network.get_decoder()
+        self.encoder = network.get_encoder()
+        # not the decoder as a whole, whose weights would be in the file, too
+        self.attentions = torch.nn.ModuleList(layer.encoder_attn for layer in network.get_decoder().layers)
 
     def forward(self, input_features):
         states = self.encoder(input_features).last_hidden_state
         found = {"last_hidden_state": states}
-        for i, layer in enumerate(self.decoder.layers):
-            attention = layer.encoder_attn
+        for i, attention in enumerate(self.attentions):
             split = lambda x: x.view(1, -1, attention.num_heads, attention.head_dim).transpose(1, 2)
             found[f"cross_key_{i}"], found[f"cross_value_{i}"] = split(attention.k_proj(states)), split(attention.v_proj(states))
         return found

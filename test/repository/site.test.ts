@@ -18,10 +18,7 @@ const { deadLinks, firstPage, PAGES } = {
 t.test('the site has each page of docs, once', (t) => {
   const listed = Object.values(PAGES).flat()
   const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
-  t.strictSame(
-    listed.filter((path) => path.startsWith('docs/')).sort(),
-    pages.map((name) => `docs/${name}`).sort(),
-  )
+  t.strictSame(listed.filter((path) => path.startsWith('docs/')).sort(), pages.map((name) => `docs/${name}`).sort())
   for (const path of listed) t.match(readFileSync(join(root, path), 'utf8'), /^# \S/, path)
   t.end()
 })

@@ -19,6 +19,7 @@ const PAGES = [
   'docs/custom-ops.md',
   'docs/models/chat.md',
   'docs/models/embeddings.md',
+  'docs/models/whisper.md',
 ]
 
 interface Snippet {

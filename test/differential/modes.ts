@@ -127,6 +127,8 @@ const WEIGHTS = {
 
 /** Where bytes stand for activations, a number that is rounded otherwise is a step of 127 further. */
 const STEPS = 0.05
+/** The same where a caller adds 1 to weights, which are below a quarter. */
+const LARGE_STEPS = 5 * STEPS
 
 /** The interpreter with weights of a format, and the other modes with the same, which are compared with it. */
 function weightModes(weights: keyof typeof WEIGHTS): Mode[] {
@@ -141,15 +143,16 @@ function weightModes(weights: keyof typeof WEIGHTS): Mode[] {
     (compile: 'off' | 'auto' | 'eager'): Mode['outcomes'] =>
     (program, files) =>
       outcomesOf(library, program, () => library.loadModule(files.ptl, { compile, ...options(program) }))
+  const grows = ({ calls }: Program): boolean => calls.some(({ after }) => after.length > 0)
   // where a caller adds 1 to weights they are far larger than what tells them apart
-  const bound = ({ calls }: Program): number => (calls.some(({ after }) => after.length > 0) ? Infinity : tolerance)
+  const bound = (program: Program): number => (grows(program) ? Infinity : tolerance)
   const reference: Mode = { name: `${weights}, off`, tellsSharing: true, family: LAYERS, tolerance: bound, outcomes: load('off') }
   const like = (name: string, outcomes: Mode['outcomes']): Mode => ({
     name: `${weights}, ${name}`,
     tellsSharing: false,
     family: LAYERS,
     reference,
-    tolerance: (program) => (isExact(program) ? 1e-4 : STEPS),
+    tolerance: (program) => (isExact(program) ? 1e-4 : grows(program) ? LARGE_STEPS : STEPS),
     outcomes,
   })
   const inBackground: Mode['outcomes'] = (program, files) =>

@@ -13,7 +13,7 @@ import { expandTo } from '../support/make.js'
 export function gather(self: Tensor, dim: number, index: Tensor, _sparseGrad: boolean, out?: Tensor): Tensor {
   const along = wrapDim(dim, self.dim)
   if (index.numel > 0) {
-    checkIndexType(index, 'gather', [DType.int32, DType.int64])
+    checkIndexType(index, 'gather')
     checkGatherShape(self, along, index)
   }
   const result = empty([...index.shape], self.type, self.quant)

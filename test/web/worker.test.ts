@@ -168,7 +168,8 @@ t.test('a worker that ends rejects what waits', options, async (t) => {
   process.getBuiltinModule = get as never
   const pending = [module.forward(image(web)), module.forward(image(web))]
   await worker!.terminate()
-  for (const call of pending) await t.rejects(call, { name: 'PtliteError', code: 'INTERNAL', message: /worker of the model is gone/ })
+  const gone = { name: 'PtliteError', code: 'INTERNAL', message: /worker of the model is gone/ }
+  await Promise.all(pending.map((call) => t.rejects(call, gone)))
   await t.rejects(module.forward(image(web)), { code: 'INTERNAL', message: /load the model again/ })
 })
 

@@ -321,7 +321,8 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
     for (int v = 0; v < V; v++) scale[v] = whole ? F(1) : scales_of(w, panel, g, v0 + v);
     for (int v = 0; v < V; v++) zero[v] = w.zero == ZeroPoints_none ? F::zero() : zeros_of(w, panel, g, v0 + v);
     for (const int64_t end = std::min(blocks, b + span); b < end; b++, at += W::kBytes) {
-      if constexpr (R == 1) {
+      // of 4 bits there is more arithmetic between two lines; processors read larger ones ahead by themselves, and faster
+      if constexpr (R == 1 && W::kBytes < kBlock * kPanel) {
         for (int64_t line = 0; line < W::kBytes; line += 64) __builtin_prefetch(at + kAhead + line);
       }
       Reg sum[R][V];

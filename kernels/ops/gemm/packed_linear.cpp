@@ -47,7 +47,6 @@ void by_halves(const PackedWeight& w, const float* from, int64_t m0, int64_t pan
   const float* x = from + m0 * w.k;
   for (int64_t b = 0; b < w.blocks(); b++, x += kBlock) {
     const auto* at = reinterpret_cast<const Half*>(w.block(panel, b));
-    for (int64_t line = 0; line < kBlock * kPanel; line += 32) __builtin_prefetch(at + kAhead / 2 + line);
     const int64_t count = std::min<int64_t>(kBlock, w.k - b * kBlock);
     const auto add = [&](int64_t i, F(&sums)[R][kVectors]) __attribute__((always_inline)) {
       F column[kVectors];

@@ -2,7 +2,8 @@ import { h } from '../dom.js'
 import { CHUNK, RATE } from '../engine/voice.js'
 import { formatTime } from '../format.js'
 import { errorNotice } from '../notice.js'
-import { decode, levelOf, Recorder } from '../sound/recorder.js'
+import { levelOf } from '../sound/recorder.js'
+import { openMicrophone, playSound } from '../sound/sources.js'
 import { Utterances } from '../../models/spoken-digits/utterances.mjs'
 import { exampleFile } from './example-file.js'
 
@@ -30,35 +31,12 @@ export async function numbersPage({ engine, showMemory }) {
   let work = null
 
   async function listen() {
-    await begin(async () => {
-      const recorder = await Recorder.open({ sampleRate: RATE, chunk: CHUNK, onChunk: (chunk) => take(chunk) })
-      return { close: () => recorder.close() }
-    })
+    await begin(() => openMicrophone(take))
   }
 
   async function playRecording() {
     await stop()
-    await begin(async () => {
-      const bytes = await exampleFile('spoken-digits/pin.wav')
-      const samples = await decode(bytes.slice(0), RATE)
-      const audio = new Audio(URL.createObjectURL(new Blob([bytes], { type: 'audio/wav' })))
-      let at = 0
-      const began = performance.now()
-      // it is heard if the browser lets it, and read in any case
-      audio.play().catch(() => {})
-      const timer = setInterval(() => {
-        const due = Math.floor(((performance.now() - began) * RATE) / 1000 / CHUNK)
-        for (; at < due && (at + 1) * CHUNK <= samples.length; at++) take(samples.slice(at * CHUNK, (at + 1) * CHUNK))
-        if ((at + 1) * CHUNK > samples.length) void stop()
-      }, 16)
-      return {
-        close() {
-          clearInterval(timer)
-          audio.pause()
-          URL.revokeObjectURL(audio.src)
-        },
-      }
-    })
+    await begin(async () => playSound(await exampleFile('spoken-digits/pin.wav'), take, () => void stop()))
   }
 
   async function begin(open) {

@@ -2,7 +2,8 @@ import { h } from '../dom.js'
 import { CHUNK, RATE } from '../engine/voice.js'
 import { formatTime } from '../format.js'
 import { errorNotice } from '../notice.js'
-import { decode, levelOf, Recorder } from '../sound/recorder.js'
+import { levelOf } from '../sound/recorder.js'
+import { openMicrophone, playSound } from '../sound/sources.js'
 import { Segments } from '../../models/segments.mjs'
 import { exampleFile } from './example-file.js'
 
@@ -40,35 +41,12 @@ export async function voicePage({ engine, showMemory }) {
   const queue = []
 
   async function listen() {
-    await begin(async () => {
-      const recorder = await Recorder.open({ sampleRate: RATE, chunk: CHUNK, onChunk: (chunk) => take(chunk) })
-      return { close: () => recorder.close() }
-    })
+    await begin(() => openMicrophone(take))
   }
 
   async function playRecording() {
     await stop()
-    await begin(async () => {
-      const bytes = await exampleFile('talk.wav')
-      const samples = await decode(bytes.slice(0), RATE)
-      const audio = new Audio(URL.createObjectURL(new Blob([bytes], { type: 'audio/wav' })))
-      let at = 0
-      const began = performance.now()
-      // it is heard if the browser lets it, and looked at in any case
-      audio.play().catch(() => {})
-      const timer = setInterval(() => {
-        const due = Math.floor((performance.now() - began) / (1000 * SECONDS))
-        for (; at < due && (at + 1) * CHUNK <= samples.length; at++) take(samples.slice(at * CHUNK, (at + 1) * CHUNK))
-        if ((at + 1) * CHUNK > samples.length) void stop()
-      }, 16)
-      return {
-        close() {
-          clearInterval(timer)
-          audio.pause()
-          URL.revokeObjectURL(audio.src)
-        },
-      }
-    })
+    await begin(async () => playSound(await exampleFile('talk.wav'), take, () => void stop()))
   }
 
   async function begin(open) {

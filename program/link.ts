@@ -91,7 +91,8 @@ function missingOperator(name: string, argCount: number): LinkedOperator {
   return { ...standIn(name, Math.max(argCount, 0), call, 0), ends: true, isMissing: true }
 }
 
-function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
+/** The operator of an entry, given so many arguments; -1 for all of them. */
+export function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
   const { schema, qualifiedName } = entry
   const total = schema.arguments.length
   const outs = schema.arguments.filter((arg) => arg.isOut).length

@@ -1,4 +1,5 @@
-import { ArgumentUse, type LinkedOperator } from '../../program/linked.js'
+import { linkEntry } from '../../program/link.js'
+import type { LinkedOperator } from '../../program/linked.js'
 import { calledOperator, type OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
@@ -6,22 +7,21 @@ import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { TracedInt } from './region-int.js'
 
-/** A call that does what another one does, and is given its numbers in a tensor. */
-export interface TensorForm {
-  /** Makes the tensor of `values`, of which those vary that have a number. */
-  readonly maker: LinkedOperator
-  readonly values: readonly Value[]
-  readonly numbers: readonly (TracedInt | null)[]
-  /** What is true of numbers that it serves. */
-  readonly checks: readonly Check[]
-  readonly called: LinkedOperator
-  argsWith(made: Tensor): Value[]
-}
-
-export interface Check {
+/** An operator on `values`, of which those vary that have a number. */
+interface OnNumbers {
   readonly op: LinkedOperator
   readonly values: readonly Value[]
   readonly numbers: readonly (TracedInt | null)[]
+}
+
+/** A call that does what another one does, and is given its numbers in a tensor. */
+export interface TensorForm {
+  /** Gives the tensor. */
+  readonly maker: OnNumbers
+  /** What is true of numbers that it serves. */
+  readonly checks: readonly OnNumbers[]
+  readonly called: LinkedOperator
+  argsWith(made: Tensor): Value[]
 }
 
 /** Operators on a tensor and a number that have an overload for a number in a tensor, with the same result. */
@@ -38,49 +38,40 @@ export function tensorForm(entry: OperatorEntry, args: readonly Value[], traced:
 
 /** `add(x, n)` is `add(x, tensor(n))`. */
 function ofNumber(name: string, args: readonly Value[], traced: readonly (TracedInt | null)[]): TensorForm | null {
+  const [self, value] = args
   const number = traced[1] ?? null
-  const [maker, called] = [linked('prim::NumToTensor.Scalar'), linked(name.replace('.Scalar', '.Tensor'))]
-  const [self] = args
-  if (maker === null || called === null || number === null || traced.some((other, i) => other !== null && i !== 1)) return null
+  if (number === null || traced.some((other, i) => other !== null && i !== 1)) return null
   // of shorter ones, a number that does not fit is another in a tensor
   if (!(self instanceof Tensor && EXACT.has(self.type)) || self.isSparse) return null
-  return { maker, values: [args[1]!], numbers: [number], checks: [], called, argsWith: (made) => args.with(1, made) }
+  const [toTensor, called] = [linked('prim::NumToTensor.Scalar'), linked(name.replace('.Scalar', '.Tensor'))]
+  if (toTensor === null || called === null) return null
+  const maker = { op: toTensor, values: [value!], numbers: [number] }
+  return { maker, checks: [], called, argsWith: (made) => args.with(1, made) }
 }
 
 /** `slice_scatter(x, part, dim, start, end)` is `index_copy(x, dim, arange(start, end), part)`, unless it counts from the end or is cut off. */
 function ofSlice(args: readonly Value[], traced: readonly (TracedInt | null)[]): TensorForm | null {
   const [self, part, dim, start, end, step] = args
-  const numbers = [traced[3] ?? null, traced[4] ?? null, null, null, null, null]
-  const [maker, called] = [linked('aten::arange.start'), linked('aten::index_copy')]
-  const [least, most] = [linked('aten::ge.int'), linked('aten::le.int')]
-  if (maker === null || called === null || least === null || most === null) return null
+  const [first, last] = [traced[3] ?? null, traced[4] ?? null]
   if (traced.some((other, i) => other !== null && i !== 3 && i !== 4)) return null
   if (!(self instanceof Tensor && part instanceof Tensor) || typeof dim !== 'number' || step !== 1) return null
   if (typeof start !== 'number' || typeof end !== 'number' || self.type !== part.type || self.quant !== null || self.isSparse) return null
   const axis = dim < 0 ? dim + self.shape.length : dim
-  const whole = start >= 0 && end <= self.shape[axis]! && sameShape(part.shape, self.shape.with(axis, end - start))
-  if (!whole || !isContiguous(self.shape, self.strides)) return null
-  const values = [start, end, DType.int64, null, null, null]
-  const checks: Check[] = [
-    { op: least, values: [start, 0], numbers: [numbers[0]!, null] },
-    { op: most, values: [end, self.shape[axis]!], numbers: [numbers[1]!, null] },
+  const size = self.shape[axis]!
+  const isWhole = start >= 0 && end <= size && sameShape(part.shape, self.shape.with(axis, end - start))
+  if (!isWhole || !isContiguous(self.shape, self.strides)) return null
+  const [arange, called] = [linked('aten::arange.start'), linked('aten::index_copy')]
+  const [least, most] = [linked('aten::ge.int'), linked('aten::le.int')]
+  if (arange === null || called === null || least === null || most === null) return null
+  const maker = { op: arange, values: [start, end, DType.int64, null, null, null], numbers: [first, last, null, null, null, null] }
+  const checks = [
+    { op: least, values: [start, 0], numbers: [first, null] },
+    { op: most, values: [end, size], numbers: [last, null] },
   ]
-  return { maker, values, numbers, checks, called, argsWith: (made) => [self, dim, made, part] }
+  return { maker, checks, called, argsWith: (made) => [self, dim, made, part] }
 }
 
 function linked(name: string): LinkedOperator | null {
   const entry = calledOperator(name)
-  if (entry === undefined) return null
-  const { arguments: given, returns } = entry.schema
-  return {
-    qualifiedName: name,
-    entry,
-    call: (stack) => entry.call(stack),
-    given: given.length,
-    defaults: null,
-    outs: 0,
-    use: ArgumentUse.read,
-    vararg: false,
-    returns: returns.length,
-  }
+  return entry === undefined ? null : linkEntry(entry, -1)
 }

@@ -153,16 +153,16 @@ export class RegionRecorder extends GraphRecorder {
     const { op, argc, stack, base } = call
     const form = traced === null || op.entry === null ? null : tensorForm(op.entry, stack.values.slice(base, base + argc), traced)
     if (traced === null || form === null) return call
-    const { maker, values, numbers, checks, called } = form
+    const { maker, checks, called } = form
     const key = [
-      maker.qualifiedName,
-      ...values.map((value, i) => (numbers[i] === null ? String(value) : JSON.stringify(numbers[i]!.source))),
+      maker.op.qualifiedName,
+      ...maker.values.map((value, i) => (maker.numbers[i] === null ? String(value) : JSON.stringify(maker.numbers[i]!.source))),
     ].join()
     let made = this.numberTensors.get(key)
     if (made === undefined) {
-      made = callAside(maker, values)[0] as Tensor
-      if (!this.hoist(maker, values, numbers, made)) return call
-      for (const check of checks) this.trace.compute(check.op, this.stepArgs(check.values, check.numbers)!, true)
+      made = callAside(maker.op, maker.values)[0] as Tensor
+      if (!this.hoist(maker.op, maker.values, maker.numbers, made)) return call
+      for (const { op, values, numbers } of checks) this.trace.compute(op, this.stepArgs(values, numbers)!, true)
       this.numberTensors.set(key, made)
     }
     const args = form.argsWith(made)
@@ -214,16 +214,14 @@ export class RegionRecorder extends GraphRecorder {
 
   /** True where an operator writes to memory that it is also given elsewhere, of which views are at places that vary: they may come to overlap. */
   private movesOver(op: LinkedOperator, args: readonly Value[]): boolean {
-    for (const written of this.hoisted.size === 0 ? [] : changedBy(op, args)) {
-      const isShared = (t: Value): boolean => t instanceof Tensor && t.storage === (written as Tensor).storage
-      if (
+    if (this.hoisted.size === 0) return false
+    const moving = new Set([...this.hoisted.keys()].map(({ storage }) => storage))
+    return changedBy(op, args).some(
+      (written) =>
         written instanceof Tensor &&
-        [...this.hoisted.keys()].some(isShared) &&
-        [...reachable(args)].some((t) => t !== written && isShared(t))
-      )
-        return true
-    }
-    return false
+        moving.has(written.storage) &&
+        [...reachable(args)].some((t) => t !== written && t.storage === written.storage),
+    )
   }
 
   /** Makes an operator that reads an int in a tensor which is there before the run, and a view of one, a step of the prologue. */

@@ -142,12 +142,11 @@ export function replication_pad3d(self: Tensor, padding: number[], out?: Tensor)
 export function _pad_circular(self: Tensor, pad: number[]): Tensor {
   checkSpatial('pad', self, pad)
   checkResult('pad', self, pad)
+  const cut = pad.map((p) => Math.min(p, 0))
   pad.forEach((p, k) => {
-    const cut = Math.max(-pad[k - (k % 2)]!, 0) + Math.max(-pad[k - (k % 2) + 1]!, 0)
-    const size = self.shape[self.dim - 1 - (k >> 1)]! - cut
+    const size = self.shape[self.dim - 1 - (k >> 1)]! + cut[k]! + cut[k ^ 1]!
     check(p <= size && size > 0, () => `pad: expected circular padding of at most the size ${size} of its dimension, found ${p}`)
   })
-  const cut = pad.map((p) => Math.min(p, 0))
   return padLast('circular', remaining(self, cut), pad.map((p) => Math.max(p, 0)), 0) // prettier-ignore
 }
 

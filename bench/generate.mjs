@@ -21,6 +21,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { cpu, generate, loadModule, loadTokenizer, openSession, setNumThreads, tensor } from '../dist/index.js'
+import { median } from './lib/compare.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -53,7 +54,6 @@ if (!existsSync(join(folder, 'lm-rows.pt2'))) {
 }
 
 const at = (all, share) => all.toSorted((a, b) => a - b)[Math.floor(share * (all.length - 1))] ?? NaN
-const median = (all) => at(all, 0.5)
 const cells = (...all) => console.log(`| ${all.join(' | ')} |`)
 const results = {}
 

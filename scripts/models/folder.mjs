@@ -1,37 +1,15 @@
 // What the scripts of this folder wrote of a model: its programs, and calls of them with PyTorch's results.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readNpy } from '../../bench/lib/npy.mjs'
 import { loadModule, tensor } from '../../dist/index.js'
-
-const DTYPES = {
-  f4: ['float32', Float32Array],
-  f8: ['float64', Float64Array],
-  i8: ['int64', BigInt64Array],
-  i4: ['int32', Int32Array],
-  i1: ['int8', Int8Array],
-  u1: ['uint8', Uint8Array],
-  b1: ['bool', Uint8Array],
-}
-
-/** The tensor of a file that numpy.save wrote, little-endian and in rows. */
-export function readNpy(path) {
-  const bytes = readFileSync(path)
-  const start = 10 + bytes.readUInt16LE(8)
-  const [, kind, order, sizes] = /'descr': '[<|](\w+)', 'fortran_order': (\w+), 'shape': \(([^)]*)\)/.exec(
-    bytes.toString('latin1', 10, start),
-  )
-  if (order !== 'False') throw new Error(`${path}: columns first`)
-  const [dtype, Values] = DTYPES[kind]
-  return tensor(
-    new Values(bytes.buffer.slice(bytes.byteOffset + start, bytes.byteOffset + bytes.length)),
-    sizes.match(/\d+/g)?.map(Number) ?? [],
-    dtype,
-  )
-}
 
 const read = (folder, kind) => {
   const names = readdirSync(folder).filter((name) => name.startsWith(`${kind}-`))
-  return names.map((_, i) => readNpy(join(folder, `${kind}-${i}.npy`)))
+  return names.map((_, i) => {
+    const { data, shape, dtype } = readNpy(join(folder, `${kind}-${i}.npy`))
+    return tensor(data, shape, dtype)
+  })
 }
 
 /** Names of a model's programs, `model`, or `encoder` and `decoder`. */

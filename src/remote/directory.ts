@@ -178,14 +178,16 @@ class Directory {
   /** The beginning of a file that an earlier load left, which is this one's from now on. */
   private async claim(): Promise<Part | undefined> {
     for (const [name, tag] of await this.left()) {
+      const part = new Part(this.directory, this.stem, tag)
+      // before it has the name, which other loads look for
+      part.use()
       try {
-        const part = new Part(this.directory, this.stem, tag)
         await rename(join(this.directory, name), part.path)
         part.bytes = (await stat(part.path)).size
-        part.use()
         return part
       } catch {
-        // another process was faster
+        // another load was faster
+        part.drop()
       }
     }
     return undefined
@@ -204,8 +206,14 @@ class Directory {
 
   private async begin(tag: string): Promise<Part> {
     const part = new Part(this.directory, this.stem, encodedTag(tag))
-    await this.writing(() => writeFile(part.path, '', { flag: 'wx' }))
+    // before it is there, where other loads look for what nobody writes
     part.use()
+    try {
+      await this.writing(() => writeFile(part.path, '', { flag: 'wx' }))
+    } catch (error) {
+      part.drop()
+      throw error
+    }
     return part
   }
 
@@ -257,13 +265,18 @@ class Part {
     this.path = this.names(process.pid)
   }
 
+  /** To loads of this process it is one that is written. */
   use(): void {
     active.add(basename(this.path))
   }
 
+  /** The opposite of `use`. */
+  drop(): void {
+    active.delete(basename(this.path))
+  }
+
   /** Leaves it to the next load, or removes it. */
   async release(): Promise<void> {
-    active.delete(basename(this.path))
     const size = this.isKept
       ? await stat(this.path).then(
           ({ size }) => size,
@@ -271,6 +284,7 @@ class Part {
         )
       : 0
     await (size > 0 && this.tag !== '' ? rename(this.path, this.names(0)) : unlink(this.path)).catch(() => undefined)
+    this.drop()
   }
 }
 

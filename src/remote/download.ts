@@ -76,6 +76,8 @@ export class Download implements Chunks {
       } catch (cause) {
         throwIfAborted(this.signal)
         if (cause instanceof PtliteError) throw cause
+        // a connection that breaks behind the last byte has brought everything
+        if (this.isExact && this.loaded === this.total) return undefined
         // its memory may be gone with the request
         spare = undefined
         await this.goOn(cause as Error)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import * as ptlite from '../../src/index.js'
 import { fixturePath } from './fixtures.js'
@@ -54,6 +55,10 @@ t.test('an address', async (t) => {
   await loads(t, `${base}/model.ptl`, { integrity: right }, 'over connections that break')
   t.equal(asked.length, 3)
   t.match(asked[1], /^GET bytes=\d+-$/)
+  asked.length = 0
+  conduct.breaks = [bytes.length]
+  await loads(t, `${base}/model.ptl`, { integrity: right }, 'over one that breaks behind the last byte')
+  t.equal(asked.length, 1)
 })
 
 t.test('what cannot be had', async (t) => {
@@ -268,7 +273,12 @@ t.test('a directory keeps what came', async (t) => {
   await loads(t, url, { cache, integrity: right }, 'of a process that is gone')
   t.same(asked, ['GET bytes=500000-'])
 
-  await Promise.all(Array.from({ length: 4 }, () => loads(t, `${base}/many.ptl`, { cache, integrity: right }, 'many at a time')))
+  // whose ends and beginnings meet
+  const begun = async (i: number): Promise<void> => {
+    await setTimeout(i * 7)
+    await loads(t, `${base}/many.ptl`, { cache }, 'many at a time')
+  }
+  await Promise.all(Array.from({ length: 20 }, (_, i) => begun(i)))
   t.same(parts(), [])
   writeFileSync(join(cache, 'a file'), '')
   await t.rejects(loadModule(url, { cache: join(cache, 'a file') }), { code: 'WRITE_FAILED', message: /a file/ })

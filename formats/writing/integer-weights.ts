@@ -1,7 +1,7 @@
 import type { FunctionCode, OperatorName } from '../../program/code.js'
+import { CodeEditor, instruction } from '../../program/code-editor.js'
 import { type LinearCall, type LookupCall, matrixCalls, Views } from '../../program/linear-calls.js'
 import { linkFunctions } from '../../program/link.js'
-import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import type { Program } from '../../program/program.js'
 import { modulesOf } from '../../program/training.js'
 import { integersOf, type RoundedIntegers } from '../../runtime/operators/support/rounded-integers.js'
@@ -134,22 +134,12 @@ const OPERATORS = {
   mul: { name: 'aten::mul', overload: 'Tensor', argCount: 2 },
 } as const satisfies Readonly<Record<string, OperatorName>>
 
-/** An instruction. */
-function operand(name: string, x: number, count = 0): number[] {
-  return [OPCODE_BY_NAME.get(name)!, x, count]
-}
-
-const JUMPS: ReadonlySet<number> = new Set(['JF', 'JMP', 'LOOP'].map((name) => OPCODE_BY_NAME.get(name)!))
-
 /** Of the products that become others. */
 const MOST_ARGUMENTS = 5
 
-/** The code of a function with other instructions in the place of some of its calls. */
+/** A function's calls as others. */
 class Rewriting {
-  private readonly operators: OperatorName[]
-  private readonly constants: Value[]
-  /** By value. */
-  private readonly constantAt = new Map<Value, number>()
+  private readonly editor: CodeEditor
   private readonly input: number
 
   constructor(
@@ -159,28 +149,16 @@ class Rewriting {
     private readonly matrices: Views<IntegerMatrix>,
     private readonly group: number,
   ) {
-    this.operators = [...source.operators]
-    this.constants = source.constants.map((value) => (value instanceof Tensor ? matrices.get(value)?.numbers : undefined) ?? value)
+    this.editor = new CodeEditor(source)
     this.input = source.registerSize + 1
   }
 
   finish(): FunctionCode {
-    const { source, calls, lookups, input } = this
-    const { code } = source
-    const parts = Array.from({ length: code.length / 3 }, (_, pc) => [...code.subarray(3 * pc, 3 * pc + 3)])
-    for (const call of calls) parts[call.pc] = this.layer(call)
-    for (const call of lookups) parts[call.pc] = this.rowsOf(call)
-    const starts = [0]
-    for (const part of parts) starts.push(starts.at(-1)! + part.length / 3)
-    for (const [pc, part] of parts.entries()) if (part.length === 3 && JUMPS.has(part[0]!)) part[1] = starts[pc + part[1]!]! - starts[pc]!
-    return {
-      ...source,
-      code: Int32Array.from(parts.flat()),
-      operators: this.operators,
-      constants: this.constants,
-      registerSize: input + MOST_ARGUMENTS - 1,
-      debugHandles: undefined,
-    }
+    const { calls, lookups, editor, matrices } = this
+    editor.mapConstants((value) => (value instanceof Tensor ? matrices.get(value)?.numbers : undefined) ?? value)
+    for (const call of calls) editor.replace(call.pc, this.layer(call))
+    for (const call of lookups) editor.replace(call.pc, this.rowsOf(call))
+    return editor.finish(MOST_ARGUMENTS)
   }
 
   /** Of the arguments on the stack, without those that have defaults and are left out. */
@@ -191,18 +169,18 @@ class Rewriting {
     const [n, k] = sizesOf(replaced)
     const [input, matrix] = [first + at.input, first + at.matrix]
     const { given } = fn.operators[fn.source.code[3 * pc + 1]!]!
-    const call = (name: keyof typeof OPERATORS): number[] => operand('OP', this.operator(OPERATORS[name]))
-    const constant = (value: Value): number[] => operand('LOADC', this.constant(value))
+    const call = (name: keyof typeof OPERATORS): number[] => this.editor.call(OPERATORS[name])
+    const constant = (value: Value): number[] => this.editor.constant(value)
     return [
-      ...operand('STOREN', first, given),
-      ...[...operand('LOAD', input), ...constant(this.rows(k)), ...call('reshape')],
+      ...instruction('STOREN', first, given),
+      ...[...instruction('LOAD', input), ...constant(this.rows(k)), ...call('reshape')],
       ...[...constant(0), ...call('contiguous')],
-      ...operand('MOVE', matrix),
+      ...instruction('MOVE', matrix),
       ...(format === 'int4' ? constant(this.group) : []),
       ...[...constant(scales), ...call(format)],
-      ...[...operand('MOVE', input), ...call('size'), ...constant(-1), ...constant(n), ...call('setItem')],
+      ...[...instruction('MOVE', input), ...call('size'), ...constant(-1), ...constant(n), ...call('setItem')],
       ...call('reshape'),
-      ...(at.bias !== null ? [...operand('MOVE', first + at.bias), ...constant(1), ...call('add')] : []),
+      ...(at.bias !== null ? [...instruction('MOVE', first + at.bias), ...constant(1), ...call('add')] : []),
     ]
   }
 
@@ -212,13 +190,13 @@ class Rewriting {
     const { given } = fn.operators[fn.source.code[3 * pc + 1]!]!
     const { column } = this.matrices.get(weight)!
     // without a padding, which matters to gradients alone
-    const lookup = [-1, false, false].flatMap((value) => operand('LOADC', this.constant(value)))
-    lookup.push(...operand('OP', this.operator(OPERATORS.embedding)))
+    const lookup = [-1, false, false].flatMap((value) => this.editor.constant(value))
+    lookup.push(...this.editor.call(OPERATORS.embedding))
     return [
-      ...operand('STOREN', first, given),
-      ...[...operand('MOVE', first), ...operand('LOAD', first + 1), ...lookup],
-      ...[...operand('LOADC', this.constant(column)), ...operand('MOVE', first + 1), ...lookup],
-      ...operand('OP', this.operator(OPERATORS.mul)),
+      ...instruction('STOREN', first, given),
+      ...[...instruction('MOVE', first), ...instruction('LOAD', first + 1), ...lookup],
+      ...[...this.editor.constant(column), ...instruction('MOVE', first + 1), ...lookup],
+      ...this.editor.call(OPERATORS.mul),
     ]
   }
 
@@ -228,16 +206,5 @@ class Rewriting {
     const list = this.lists.get(k) ?? [-1, k]
     this.lists.set(k, list)
     return list
-  }
-
-  private operator(wanted: OperatorName): number {
-    const known = this.operators.indexOf(wanted)
-    return known >= 0 ? known : this.operators.push(wanted) - 1
-  }
-
-  private constant(value: Value): number {
-    const known = this.constantAt.get(value) ?? this.constants.push(value) - 1
-    this.constantAt.set(value, known)
-    return known
   }
 }

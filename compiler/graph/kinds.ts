@@ -153,12 +153,16 @@ export const KINDS = {
       safe: FLAG,
       /** The result has rows in front of heads in memory. */
       rowsFirst: FLAG,
+      /** Of rows of integers of 8 bits, [..., keys, 1]. */
+      keyScales: optional(OPTIONAL_VALUE, null),
+      valueScales: optional(OPTIONAL_VALUE, null),
     },
-    ({ query, key, value: values, mask, scale, causal, safe, rowsFirst }) => ({
+    ({ query, key, value: values, mask, scale, causal, safe, rowsFirst, keyScales, valueScales }) => ({
       op: 'ptlite::attention',
       args: [
         ...[query, key, values].map(value),
         ...[idOf(mask), constant(new Float(scale)), constant(causal), constant(safe), constant(rowsFirst)],
+        ...[keyScales, valueScales].map(idOf),
       ],
     }),
   ),

@@ -22,6 +22,7 @@ import { layerNorm } from './fuse/layer-norm.js'
 import { linearRows } from './canonical/linear-rows.js'
 import { linearLayers } from './canonical/linear.js'
 import { layout } from './lower/layout.js'
+import { narrowRows } from './fuse/narrow-rows.js'
 import { DEFAULT_OPTIONS, type Pass, type PassOptions } from './pass.js'
 import { permutedSteps } from './canonical/permuted-steps.js'
 import { postOps } from './lower/post-ops.js'
@@ -65,6 +66,7 @@ export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS
   rmsNorm,
   rotary,
   attention,
+  narrowRows,
   readRows,
   rowMajor,
   stridedOperands,

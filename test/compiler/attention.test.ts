@@ -1,6 +1,8 @@
 import t from 'tap'
 import { printGraph } from '../../compiler/graph/print.js'
+import { deadCode } from '../../compiler/passes/canonical/dead-code.js'
 import { attention } from '../../compiler/passes/fuse/attention.js'
+import { narrowRows } from '../../compiler/passes/fuse/narrow-rows.js'
 import { onCanonical, operators } from './pass-checks.js'
 import { check, parse } from './pass-weights.js'
 
@@ -180,5 +182,44 @@ constant %32: float32[] @32 = "${hidden}"
     ),
     'columns are left out',
   )
+  t.end()
+})
+
+t.test('keys and values of fewer bits', (t) => {
+  const run = onCanonical({ name: 'narrow', run: (graph) => deadCode.run(narrowRows.run(attention.run(graph))) })
+  const attended = (
+    k: string,
+    v: string,
+  ): string => `%8: float32[2, 4, 3, 8] @8 = aten::scaled_dot_product_attention(%0, ${k}, ${v}, None, 0., False, None, True)
+%9: float32[2, 4, 3, 8] @9 = aten::tanh(%8)
+return %9
+`
+  const inputs = `input %0: float32[2, 4, 3, 8] @0
+input %1: int8[2, 2, 40, 8] @1
+input %2: float32[2, 2, 40, 1] @2
+input %3: int8[2, 2, 40, 8] @3
+input %4: float32[2, 2, 40, 1] @4
+%5: float32[2, 2, 40, 8] @5 = aten::mul.Tensor(%1, %2)
+%6: float32[2, 2, 40, 8] @6 = aten::mul.Tensor(%3, %4)
+`
+  const left = ['aten::as_strided', 'aten::as_strided', 'aten::as_strided', 'aten::as_strided', 'ptlite::attention', 'aten::tanh']
+  t.match(printGraph(check(t, run, `${inputs}${attended('%5', '%6')}`, left, 1e-6)), /keyScales=%\d+, valueScales=%\d+/)
+  const parts = `${inputs}%10: float32[2, 2, 17, 8] strides [640, 320, 8, 1] from 24 @5 = aten::slice.Tensor(%5, 2, 3, 20, 1)
+%11: float32[2, 2, 17, 8] strides [640, 320, 8, 1] from 24 @6 = aten::slice.Tensor(%6, 2, 3, 20, 1)
+`
+  t.match(printGraph(check(t, run, `${parts}${attended('%10', '%11')}`, left, 1e-6)), /keyScales=%\d+/, 'of parts of them')
+  const halves = `input %0: float32[2, 4, 3, 8] @0
+input %1: bfloat16[2, 2, 40, 8] @1
+input %3: bfloat16[2, 2, 40, 8] @3
+%5: float32[2, 2, 40, 8] @5 = aten::to.dtype(%1, 6, False, False, None)
+%6: float32[2, 2, 40, 8] @6 = aten::to.dtype(%3, 6, False, False, None)
+`
+  check(t, run, `${halves}${attended('%5', '%6')}`, ['aten::as_strided', 'aten::as_strided', 'ptlite::attention', 'aten::tanh'], 1e-6)
+  const plain = ['aten::mul.Tensor', 'aten::mul.Tensor', 'ptlite::attention', 'aten::tanh']
+  const columns = inputs.replaceAll('float32[2, 2, 40, 1]', 'float32[2, 2, 1, 8]')
+  check(t, run, `${columns}${attended('%5', '%6')}`, plain, 1e-6)
+  const written = `${inputs}%12: int8[2, 2, 40, 8] @1 = aten::zero_(%1!)
+${attended('%5', '%6')}`
+  t.notMatch(printGraph(run.run(parse(written))), 'keyScales', 'what was read before a write')
   t.end()
 })

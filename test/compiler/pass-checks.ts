@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { GraphRunner } from '../../compiler/graph/execute.js'
-import type { Graph } from '../../compiler/graph/graph.js'
+import type { Graph, TensorType } from '../../compiler/graph/graph.js'
 import { parseGraph } from '../../compiler/graph/parse.js'
 import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
@@ -9,6 +9,9 @@ import { canonical } from '../../compiler/passes/canonical/canonical.js'
 import { deadCode } from '../../compiler/passes/canonical/dead-code.js'
 import type { Pass } from '../../compiler/passes/pass.js'
 import { hostTarget } from '../../compiler/target/host.js'
+import { castTo } from '../../runtime/operators/support/copy.js'
+import { DType } from '../../runtime/tensor/dtype.js'
+import { isHalf } from '../../runtime/tensor/half.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { CustomObject } from '../../runtime/tensor/value.js'
 import { tensor } from '../../src/index.js'
@@ -24,6 +27,20 @@ export function random(shape: number[]): Tensor {
     return (seed / 2 ** 32) * 4 - 1.5
   })
   return tensor(data, shape)
+}
+
+/** The same of a dtype of few bits; integers are 40 times as large. */
+function randomOf({ dtype, shape }: TensorType): Tensor {
+  const numbers = random([...shape])
+  if (dtype === DType.int8)
+    return castTo(
+      tensor(
+        (numbers.data() as Float32Array).map((x) => 40 * x),
+        [...shape],
+      ),
+      dtype,
+    )
+  return isHalf(dtype) ? castTo(numbers, dtype) : numbers
 }
 
 /** Operators that compute the graph's nodes, in order, with a `+` behind those that go on with steps. */
@@ -76,7 +93,7 @@ export function passChecks(weights: Named<Tensor>, objects: readonly CustomObjec
       verifyGraph(after)
       t.strictSame(operators(after), left, printGraph(after))
       for (let run = 0; run < 2; run++) {
-        const inputs = [...new Set(before.inputs)].map((id) => random([...before.values.get(id)!.type.shape]))
+        const inputs = [...new Set(before.inputs)].map((id) => randomOf(before.values.get(id)!.type))
         const [want, got] = [before, after].map((graph) => new GraphRunner(graph).run(inputs, true) as Tensor)
         const [a, b] = [want!.data() as Float32Array, got!.data() as Float32Array]
         const scale = a.reduce((most, x) => Math.max(most, Math.abs(x)), 0)

@@ -49,6 +49,9 @@ export const attention: Pass = {
   },
 }
 
+/** Keys and values as they are. */
+const PLAIN = { keyScales: null, valueScales: null } as const
+
 function replace(node: OperatorNode, found: Attention, analysis: Analysis, editor: Editor): void {
   const result = onlyResult(node)!
   const rowsFirst = copyOfRows(result, analysis)
@@ -82,7 +85,10 @@ function replace(node: OperatorNode, found: Attention, analysis: Analysis, edito
   const causal = found.causal || form === 'causal'
   const { query, scale, safe } = found
   const operands = { query, key, value: values, mask: valueArg(mask) ?? null }
-  editor.replaceNode(node, [...before, { ...base, kind: 'attention', ...operands, scale, causal, safe, rowsFirst: rowsFirst !== null }])
+  editor.replaceNode(node, [
+    ...before,
+    { ...base, kind: 'attention', ...operands, scale, causal, safe, rowsFirst: rowsFirst !== null, ...PLAIN },
+  ])
   if (rowsFirst !== null) writeRowsFirst(result, rowsFirst, analysis, editor)
 }
 

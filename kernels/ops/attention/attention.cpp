@@ -95,26 +95,29 @@ class Blocks {
   const int64_t queries_, rows_, heads_, by_head_;
 };
 
-/// A matrix of keys or values, whose rows are made float32 where they are of 16 bits.
+/// A matrix of keys or values, whose rows are made float32 where they are of fewer bits.
 struct Matrix {
   const char* data;
-  int64_t row, col;
+  const float* scales;  ///< of rows; null for 1
+  int64_t row, col, scale_row;
   int32_t element;
 
-  Matrix(const attention_frame& f, uint64_t address, const int64_t* strides, int64_t matrix)
-      : row(strides[2]), col(strides[3]), element(f.element) {
+  Matrix(const attention_frame& f, uint64_t address, const int64_t* strides, uint64_t scale_address, const int64_t* scale_strides, int64_t matrix)
+      : row(strides[2]), col(strides[3]), scale_row(scale_strides[2]), element(f.element) {
     const int64_t batch = matrix / f.kv_heads, head = matrix % f.kv_heads;
     data = pointer<const char>(address) + (batch * strides[0] + head * strides[1]) * size();
+    scales = scale_address == 0 ? nullptr : pointer<const float>(scale_address) + batch * scale_strides[0] + head * scale_strides[1];
   }
 
   bool is_float() const { return element == elem::F32; }
-  int64_t size() const { return is_float() ? 4 : 2; }
+  int64_t size() const { return is_float() ? 4 : element == elem::I8 ? 1 : 2; }
 
   /// `count` rows of `width` numbers from `first` on: where they lie, or in `memory` [count, width].
   gemm::Operand<float> rows(int64_t first, int64_t count, int64_t width, float* memory) const {
     const char* from = data + first * row * size();
     if (is_float()) return {reinterpret_cast<const float*>(from), row, col, false};
-    if (element == elem::BF16) widen(reinterpret_cast<const ptlite::bfloat16*>(from), count, width, memory);
+    if (element == elem::I8) scale(reinterpret_cast<const int8_t*>(from), first, count, width, memory);
+    else if (element == elem::BF16) widen(reinterpret_cast<const ptlite::bfloat16*>(from), count, width, memory);
     else widen(reinterpret_cast<const ptlite::float16*>(from), count, width, memory);
     return {memory, width, 1, false};
   }
@@ -134,12 +137,26 @@ struct Matrix {
       for (; d < width; d++) to[d] = to_float(from[d * col]);
     }
   }
+
+  void scale(const int8_t* from, int64_t first, int64_t count, int64_t width, float* to) const {
+    using F = ptlite::Vec<float>;
+    for (int64_t r = 0; r < count; r++, from += row, to += width) {
+      const float by = scales == nullptr ? 1.f : scales[(first + r) * scale_row];
+      int64_t d = 0;
+      if (col == 1) {
+        for (; d + F::size <= width; d += F::size) (F::load_from(from + d) * F(by)).store(to + d);
+      }
+      for (; d < width; d++) to[d] = float(from[d * col]) * by;
+    }
+  }
 };
 
 struct Operands {
   Matrix key, value;
 
-  Operands(const attention_frame& f, int64_t matrix) : key(f, f.key, f.key_strides, matrix), value(f, f.value, f.value_strides, matrix) {}
+  Operands(const attention_frame& f, int64_t matrix)
+      : key(f, f.key, f.key_strides, f.key_scales, f.key_scale_strides, matrix),
+        value(f, f.value, f.value_strides, f.value_scales, f.value_scale_strides, matrix) {}
 };
 
 int32_t few_queries(const attention_frame& f) {

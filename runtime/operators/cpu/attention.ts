@@ -7,12 +7,12 @@ import type { CPU } from '../support/generated/interfaces.js'
 
 /**
  * attend() as an operator of compiled graphs. The result is [..., L, E]; with `rowsFirst` its rows are outside of the heads in memory, which
- * is dense as [batch, L, heads, E]. Queries of 16 bits are computed in float32, and the result is rounded once.
+ * is dense as [batch, L, heads, E]. Keys and values of 8 bits have a scale for each row. Queries of 16 bits are computed in float32, and the result is rounded once.
  */
-export const attention: CPU['attention'] = (query, key, value, mask, scale, causal, safe, rowsFirst) => {
+export const attention: CPU['attention'] = (query, key, value, mask, scale, causal, safe, rowsFirst, keyScales, valueScales) => {
   const [lead, queries, width] = [query.shape.slice(0, -2), query.shape.at(-2) ?? 1, value.shape.at(-1) ?? 1]
   const result = outputFor(lead, queries, width, rowsFirst, DType.float32)
-  attend(castTo(query, DType.float32), key, value, mask, { scale, causal, safe }, result, null)
+  attend(castTo(query, DType.float32), key, value, mask, { scale, causal, safe }, result, null, { key: keyScales, value: valueScales })
   if (query.type === DType.float32) return result
   const rounded = outputFor(lead, queries, width, rowsFirst, query.type)
   copyInto(rounded, result)

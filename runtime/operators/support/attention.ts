@@ -15,6 +15,12 @@ export interface AttentionScores {
   readonly safe: boolean
 }
 
+/** What rows of keys and of values of 8 bits are multiplied with, float32 [..., K, S, 1]. */
+export interface RowScales {
+  readonly key: Tensor | null
+  readonly value: Tensor | null
+}
+
 /** The strides of batch, head, row and column; dimensions that a tensor lacks have one entry. */
 function fourStrides(strides: readonly number[]): number[] {
   return [...new Array<number>(4 - strides.length).fill(0), ...strides]
@@ -40,8 +46,20 @@ function headsPerKey(query: Tensor, key: Tensor, value: Tensor): number {
   return Number.isInteger(group) ? group : 0
 }
 
+/** The scales of rows, null where they have none. */
+function scalesOf({ type, shape }: Tensor, scales: Tensor | null): Tensor | null {
+  check((scales === null) === (type !== DType.int8), () => 'attention: expected scales for keys and values of 8 bits, and for these alone')
+  if (scales === null) return null
+  const wanted = [...shape.slice(0, -1), 1]
+  check(
+    scales.type === DType.float32 && sameShape(scales.shape, wanted),
+    () => `attention: expected float32 scales of shape [${wanted.join(', ')}], found ${scales.dtype} [${scales.shape.join(', ')}]`,
+  )
+  return scales
+}
+
 /**
- * softmax(scale query key^T + mask) value for float32 query [..., H, L, D], key [..., K, S, D] and value [..., K, S, E], which may be of 16 bits, of 2 to 4 dimensions
+ * softmax(scale query key^T + mask) value for float32 query [..., H, L, D], key [..., K, S, D] and value [..., K, S, E], which may be of 16 bits, or of 8 with `scales`, of 2 to 4 dimensions
  * that all have elements; where there are fewer heads of keys than of queries, each serves H / K heads that lie behind each other. The
  * mask, of float32 (added) or bool (false leaves out), can be broadcast to [..., H, L, S]. The rows of `out` [..., H, L, E] are contiguous; `sums`,
  * dense [..., H, L], gets the logarithms of the sums of exponentials.
@@ -54,6 +72,7 @@ export function attend(
   { scale, causal, safe }: AttentionScores,
   out: Tensor,
   sums: Tensor | null,
+  scales: RowScales | null = null,
 ): void {
   const rank = query.dim
   check(rank >= 2 && rank <= 4, () => `attention: expected 2 to 4 dimensions, found ${rank}`)
@@ -61,9 +80,10 @@ export function attend(
   check(group > 0, () => `attention: query, key and value of shapes ${shapesText([query, key, value])} do not go together`)
   check(query.type === DType.float32, () => `attention: expected float32 queries, found ${query.dtype}`)
   check(
-    key.type === value.type && (key.type === DType.float32 || isHalf(key.type)),
+    key.type === value.type && (key.type === DType.float32 || isHalf(key.type) || (key.type === DType.int8 && scales !== null)),
     () => `attention: expected keys and values of float32 or of 16 bits, found ${key.dtype} and ${value.dtype}`,
   )
+  const [keyScales, valueScales] = [scalesOf(key, scales?.key ?? null), scalesOf(value, scales?.value ?? null)]
   check(
     mask === null || mask.type === DType.float32 || mask.type === DType.bool,
     () => `attention: expected a mask of float32 or bool, found ${mask!.dtype}`,
@@ -93,12 +113,16 @@ export function attend(
     query: query.address,
     key: key.address,
     value: value.address,
+    key_scales: keyScales?.address ?? 0,
+    value_scales: valueScales?.address ?? 0,
     mask: mask === null ? 0 : mask.address,
     out: out.address,
     sums: sums === null ? 0 : sums.address,
     query_strides: fourStrides(query.strides),
     key_strides: fourStrides(key.strides),
     value_strides: fourStrides(value.strides),
+    key_scale_strides: fourStrides(keyScales?.strides ?? []).slice(0, 3),
+    value_scale_strides: fourStrides(valueScales?.strides ?? []).slice(0, 3),
     mask_strides: mask === null ? [0, 0, 0, 0] : fourStrides(stridesAs(mask, scores)),
     out_strides: fourStrides(out.strides).slice(0, 3),
   })

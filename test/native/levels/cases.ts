@@ -586,7 +586,25 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       const [q, k, v] = [4, 2, 2].map((heads, i) => d.dense([2, heads, i === 0 ? queries : keys, depth]))
       const mask = d.of([null, d.dense([queries, keys]), d.dense([1, keys]), d.tensor([queries, keys], { dtype: 'bool' })])
       const [causal, rowsFirst] = [mask === null && d.of([true, false]), d.of([true, false])]
-      return callOperator('ptlite::attention', [q!, k!, v!, mask, float(0.5), causal, true, rowsFirst])
+      return callOperator('ptlite::attention', [q!, k!, v!, mask, float(0.5), causal, true, rowsFirst, null, null])
+    }),
+    row('ptlite::attention of integers', SUM, (d) => {
+      const [queries, keys, depth] = [d.length(), d.length(), d.integer(1, 20)]
+      const q = d.dense([2, 4, queries, depth])
+      const [k, v] = [0, 1].map(() => d.tensor([2, 2, keys, depth], { dtype: 'int8', low: -127, high: 127 }))
+      const [keyScales, valueScales] = [0, 1].map(() => d.tensor([2, 2, keys, 1], { low: 0.001, high: 0.02 }))
+      return callOperator('ptlite::attention', [
+        q,
+        k!,
+        v!,
+        null,
+        float(0.5),
+        d.of([true, false]),
+        true,
+        d.of([true, false]),
+        keyScales!,
+        valueScales!,
+      ])
     }),
     row('scaled_dot_product_attention of several tiles', SUM, (d) => {
       const [q, k, v] = [70, 500, 500].map((rows) => d.dense([1, 2, rows, 16]))

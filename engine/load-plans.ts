@@ -1,4 +1,4 @@
-import type { AheadModule, AheadWeights } from '../formats/ptlc/module.js'
+import type { AheadModule, AheadWeights, CacheName } from '../formats/ptlc/module.js'
 import { type AheadAbout, read, readPlans } from '../formats/ptlc/read.js'
 import type { CompileMode, PassOptions } from '../compiler/index.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
@@ -31,6 +31,16 @@ function refuseOtherWeights({ weights, group, keep, activations }: LoadOptions, 
   )
 }
 
+/** Throws INVALID_ARGUMENT where the caller asks for other caches than the file has. */
+function refuseOtherCaches({ kvCache }: LoadOptions, found: CacheName | undefined): void {
+  if (kvCache === undefined || kvCache === found) return
+  const has = found === undefined ? 'caches as its model has them' : `${found} caches`
+  throw new PtliteError(
+    'INVALID_ARGUMENT',
+    `loadModule(): a .ptlc file has the caches that it was compiled with: ${has}; compile the model again, with --kv-cache`,
+  )
+}
+
 /**
  * What replays the plans of a `.ptlc` file; the model that it was compiled from is loaded where that is needed. Closes the source where it is not
  * used. Throws INVALID_FILE or UNSUPPORTED_FILE.
@@ -47,8 +57,14 @@ export function loadPlans(source: ByteSource, options: LoadOptions): Engine {
 function loadNow(source: ByteSource, options: LoadOptions): Engine {
   const warn = warningsTo(options)
   /** In the mode that the plans were made in, with their weights. */
-  const open = (path: string, mode: CompileMode, { training: { set }, rounding }: AheadAbout): ProgramEngine => {
-    const engine = openProgramEngine(path, { ...options, ...rounding, compile: options.compile ?? mode, eval: false })
+  const open = (path: string, mode: CompileMode, { training: { set }, rounding, kvCache }: AheadAbout): ProgramEngine => {
+    const engine = openProgramEngine(path, {
+      ...options,
+      ...rounding,
+      ...(kvCache === undefined ? {} : { kvCache }),
+      compile: options.compile ?? mode,
+      eval: false,
+    })
     if (set !== null) engine.setTraining(set)
     return engine
   }
@@ -56,6 +72,7 @@ function loadNow(source: ByteSource, options: LoadOptions): Engine {
     const passes = passOptions(options)
     const header = read(source)
     refuseOtherWeights(options, header.about.rounding)
+    refuseOtherCaches(options, header.about.kvCache)
     const original = originalBeside(source, header.about, (path, mode) => open(path, mode, header.about))
     let reason = incompatibility(header.about)
     if (reason === null) {

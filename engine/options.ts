@@ -70,6 +70,11 @@ export interface LoadOptions {
    * faster for many rows on processors that multiply pairs of these.
    */
   readonly activations?: 'int8' | 'float' | 'bfloat16'
+  /**
+   * Keeps caches of keys and values, which the module has as buffers of floats, in fewer bits: as 16-bit floats, or as integers of 8 bits with a scale for each row, the largest magnitude of its numbers divided by
+   * 127. Rows are rounded where they are written, and read as they lie. INVALID_ARGUMENT for programs without such a cache (docs/weights.md). Of `.ptlc` files, which have what they were compiled with, for another format.
+   */
+  readonly kvCache?: 'int8' | 'bfloat16' | 'float16'
   /** Files with data that belong to the model, as paths or bytes: the `.ptd` files of a `.pte`. One beside the model with its name is found without. */
   readonly data?: readonly (string | Uint8Array | ArrayBuffer)[]
   /** Told of each piece of a model that comes in pieces (from an address, a stream, a `Response`, a `Blob`), and of one that was kept. */

@@ -118,6 +118,12 @@ export class ScriptModule implements ProgramInstance {
     this.root = file.root
   }
 
+  /** Gives functions other code, before any call. */
+  replaceCode(codeOf: (fn: LinkedFunction) => FunctionCode): void {
+    this.file = { ...this.file, functions: this.functions.map(codeOf) }
+    this.link(this.file.functions, this.file.operatorVersion)
+  }
+
   findMethod(className: string, method: string): LinkedFunction | undefined {
     this.byName ??= new Map(this.functions.map((fn) => [fn.source.name, fn]))
     return this.byName.get(`${className}.${method}`)

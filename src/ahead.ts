@@ -30,7 +30,7 @@ export interface PlannedCall {
 export function compileAhead(
   path: string,
   callsOf: (module: Module) => readonly PlannedCall[],
-  options: Pick<LoadOptions, 'winograd' | 'eval' | 'strict' | 'weights' | 'group' | 'activations'> = {},
+  options: Pick<LoadOptions, 'winograd' | 'eval' | 'strict' | 'weights' | 'group' | 'activations' | 'kvCache'> = {},
 ): Uint8Array {
   const before = identityOf(path)
   for (let changing: ReadonlyMap<number, string> = new Map(); ;) {
@@ -50,15 +50,17 @@ export function compileAhead(
   }
 }
 
-/** What a `.ptlc` file says of its weights. */
+/** What a `.ptlc` file says of its weights and caches. */
 function roundingOf({
   weights,
   group,
   activations,
-}: Pick<LoadOptions, 'weights' | 'group' | 'activations'>): Pick<AheadModule, 'rounding'> {
-  if (weights === undefined) return {}
+  kvCache,
+}: Pick<LoadOptions, 'weights' | 'group' | 'activations' | 'kvCache'>): Pick<AheadModule, 'rounding' | 'kvCache'> {
+  const caches = kvCache === undefined ? {} : { kvCache }
+  if (weights === undefined) return caches
   const isDefault = activations === undefined || activations === 'int8'
-  return { rounding: { weights, ...(group === undefined ? {} : { group }), ...(isDefault ? {} : { activations }) } }
+  return { ...caches, rounding: { weights, ...(group === undefined ? {} : { group }), ...(isDefault ? {} : { activations }) } }
 }
 
 /** What the plans of these calls are, and the methods that they are of. */

@@ -106,6 +106,7 @@ export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): 
     group: groupTest,
     keep: callback,
     activations: oneOf('int8', 'float', 'bfloat16'),
+    kvCache: oneOf('int8', 'bfloat16', 'float16'),
   }
   reading(() => checkOptions(options, tests satisfies Record<keyof LoadOptions, unknown>, where))
 }

@@ -236,6 +236,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
       'group',
       'keep',
       'activations',
+      'kvCache',
     ].map((name) => ({
       call: (x: unknown) => loose(loadModule)(model, { [name]: x }),
       works: [
@@ -844,7 +845,7 @@ t.test('unknown options are refused with the nearest name', async (t) => {
   t.equal(await messageOf({ onwarning: () => undefined }), "loadModule() takes no option 'onwarning'; did you mean 'onWarning'?")
   t.equal(
     await messageOf({ thread: 2 }),
-    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, strict, data, limits, onProgress, cache, integrity, signal, onWarning, maxIterations, weights, group, keep, activations",
+    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, eval, strict, data, limits, onProgress, cache, integrity, signal, onWarning, maxIterations, weights, group, keep, activations, kvCache",
   )
   t.equal(await messageOf({ compile: 'yes' }), "loadModule(): expected compile to be 'auto' or 'off' or 'eager', found \"yes\"")
   const call = (options: object): unknown => modules.scripted.call('forward', [row()], options)

@@ -78,6 +78,9 @@ export const ACTIVATION_NAMES = ['float', 'bfloat16'] as const
 export const WEIGHT_NAMES = ['int8', 'int4', 'bfloat16', 'float16'] as const
 export type WeightName = (typeof WEIGHT_NAMES)[number]
 
+export const CACHE_NAMES = ['int8', 'bfloat16', 'float16'] as const
+export type CacheName = (typeof CACHE_NAMES)[number]
+
 /** What a .ptlc file holds. */
 export interface AheadModule extends OriginalFile {
   /** Version of the library that wrote it. */
@@ -86,6 +89,8 @@ export interface AheadModule extends OriginalFile {
   readonly level: string
   /** Not there where weights stayed as they are. */
   readonly rounding?: AheadWeights
+  /** What caches of keys and values were rounded to, where they were. */
+  readonly kvCache?: CacheName
   /** All levels that were in use then; kernels of the plans are served by these alone. */
   readonly levels: readonly string[]
   readonly bytecodeVersion: number

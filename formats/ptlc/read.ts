@@ -12,6 +12,8 @@ import {
   type AheadMethod,
   type AheadModule,
   type AheadWeights,
+  CACHE_NAMES,
+  type CacheName,
   WEIGHT_NAMES,
 } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
@@ -116,6 +118,7 @@ function readAbout(root: FlatTable): AheadAbout {
       layers: layers.flatMap((name, i) => (i % 2 === 0 ? { name, type: layers[i + 1] ?? '' } : [])),
     },
     ...readRounding(root),
+    ...readCaches(root),
   }
 }
 
@@ -131,6 +134,15 @@ function readRounding(root: FlatTable): { readonly rounding?: AheadWeights } {
   if (named > ACTIVATION_NAMES.length) throw root.reader.error('its activations have an unknown format')
   const activations = named === 0 ? {} : { activations: ACTIVATION_NAMES[named - 1]! }
   return { rounding: { weights, ...(group === 0 ? {} : { group }), ...activations } }
+}
+
+/** What caches were rounded to. */
+function readCaches(root: FlatTable): { readonly kvCache?: CacheName } {
+  const name = root.text(Field.module.kvCache)
+  if (name === '') return {}
+  const kvCache = CACHE_NAMES.find((known) => known === name)
+  if (kvCache === undefined) throw root.reader.error('its caches have an unknown format')
+  return { kvCache }
 }
 
 function readMethod(table: FlatTable): AheadMethod {

@@ -51,6 +51,7 @@ export const Field = {
     weights: 20,
     weightGroup: 21,
     activations: 22,
+    kvCache: 23,
   },
 } as const
 

@@ -108,9 +108,10 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
   const training = e.texts(layers.flatMap(({ name, type }) => [name, type]))
   const missing = e.offsets(module.missing.map((lacking) => encodeMissing(e, lacking)))
   const weights = e.text(module.rounding?.weights ?? '')
+  const kvCache = e.text(module.kvCache ?? '')
   const at = Field.module
   return e.finish(
-    e.table(23, (b) => {
+    e.table(24, (b) => {
       b.addFieldOffset(at.library, library!, 0)
       b.addFieldOffset(at.level, level!, 0)
       b.addFieldOffset(at.original, original!, 0)
@@ -134,6 +135,7 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
       b.addFieldOffset(at.weights, weights, 0)
       b.addFieldInt32(at.weightGroup, module.rounding?.group ?? 0, 0)
       b.addFieldInt8(at.activations, multiplied, 0)
+      b.addFieldOffset(at.kvCache, kvCache, 0)
     }),
   )
 }

@@ -2,10 +2,11 @@ import type { LoadOptions, Limits } from '../index.js'
 import type { OptionTable } from './options.js'
 import { parseCount, UsageError } from './usage.js'
 
-export type WeightOptions = Pick<LoadOptions, 'weights' | 'group' | 'activations'>
+export type WeightOptions = Pick<LoadOptions, 'weights' | 'group' | 'activations' | 'kvCache'>
 type Weights = NonNullable<LoadOptions['weights']>
+type Caches = NonNullable<LoadOptions['kvCache']>
 
-/** What weights of layers and embeddings are rounded to, for commands that load models. */
+/** What weights of layers and embeddings, and caches, are rounded to, for commands that load models. */
 export const WEIGHTS_OPTION = {
   weights: {
     type: 'string',
@@ -22,26 +23,37 @@ export const WEIGHTS_OPTION = {
     value: 'float|bfloat16',
     help: 'float: what int8 and int4 are multiplied with stays float32; it is rounded to 8 bits without it. bfloat16: what bfloat16 is multiplied with is rounded to it',
   },
+  'kv-cache': {
+    type: 'string',
+    value: 'int8|bfloat16|float16',
+    help: 'keeps caches of keys and values in fewer bits (docs/weights.md)',
+  },
 } as const satisfies OptionTable
 
+const CACHES: readonly string[] = ['int8', 'bfloat16', 'float16'] satisfies readonly Caches[]
 const FORMATS: readonly string[] = ['int8', 'int4', 'bfloat16', 'float16'] satisfies readonly Weights[]
 
 interface WeightValues {
   readonly weights?: string | undefined
   readonly group?: string | undefined
   readonly activations?: string | undefined
+  readonly 'kv-cache'?: string | undefined
 }
 
 /** Throws UsageError for unknown formats. */
-export function weightsOf({ weights, group, activations }: WeightValues): WeightOptions {
+export function weightsOf({ weights, group, activations, 'kv-cache': kvCache }: WeightValues): WeightOptions {
+  if (kvCache !== undefined && !CACHES.includes(kvCache))
+    throw new UsageError(`--kv-cache: expected ${CACHES.join(', ')}, found ${kvCache}`)
+  const caches = kvCache === undefined ? {} : { kvCache: kvCache as Caches }
   if (weights === undefined) {
     if (group !== undefined || activations !== undefined) throw new UsageError('--group and --activations go with --weights')
-    return {}
+    return caches
   }
   if (!FORMATS.includes(weights)) throw new UsageError(`--weights: expected ${FORMATS.join(', ')}, found ${weights}`)
   if (activations !== undefined && activations !== 'float' && activations !== 'bfloat16')
     throw new UsageError(`--activations: expected float or bfloat16, found ${activations}`)
   return {
+    ...caches,
     weights: weights as Weights,
     ...(group === undefined ? {} : { group: parseCount(group, '--group', 32) }),
     ...(activations === undefined ? {} : { activations }),

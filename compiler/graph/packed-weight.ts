@@ -39,7 +39,7 @@ export type WeightFormat = keyof typeof WEIGHT_FORMATS
 
 const FORMATS: Readonly<Record<WeightFormat, WeightRow>> = WEIGHT_FORMATS
 
-const ROUNDINGS = ['affine', 'symmetric', 'tokens'] as const
+const ROUNDINGS = ['affine', 'symmetric', 'tokens', 'affine_bfloat16', 'symmetric_bfloat16', 'symmetric_widened'] as const
 
 /** How rows that integers multiply become bytes, each with one scale: kinds of the kernel's RowBytes. */
 export interface RowRounding {

@@ -11,22 +11,32 @@ interface Expected {
   readonly input: readonly number[]
   readonly shape: readonly number[]
   readonly output: readonly number[]
+  /** Of input and output, where it is not float32. */
+  readonly dtype?: 'bfloat16'
 }
 const files = JSON.parse(readFileSync(`${FOLDER}outputs.json`, 'utf8')) as Readonly<Record<string, Expected>>
 
 /** The largest difference to torchao's output. */
 function difference(found: unknown, { output }: Expected): number {
-  const data = Array.from((found as Tensor).data() as Float32Array)
+  const data = Array.from((found as Tensor).to('float32').data() as Float32Array)
   return Math.max(...output.map((x, i) => Math.abs(data[i]! - x)))
 }
 
-/** Sums of float32 products in another order. Those of integers have none: they and their scales make one rounding more or less. */
-const boundOf = (file: string): number => (file.startsWith('int8-dynamic') ? 2.5e-7 : 1e-6)
+const inputOf = ({ input, shape, dtype }: Expected): Tensor => tensor(Float32Array.from(input), shape).to(dtype ?? 'float32')
+
+/**
+ * Sums of float32 products in another order. Those of integers have none: they and their scales make one rounding more or less. Of bfloat16 a rounding may
+ * go to the next number; 8da4w multiplies what torchao has rounded by up to 2^-9, on both sides.
+ */
+function boundOf(file: string, { output, dtype }: Expected): number {
+  if (dtype === undefined) return file.startsWith('int8-dynamic') ? 2.5e-7 : 1e-6
+  return Math.max(...output.map(Math.abs)) * (file.startsWith('8da4w') ? 2 ** -6 : 2 ** -7)
+}
 
 for (const [file, expected] of Object.entries(files)) {
   t.test(file, async (t) => {
-    const bound = boundOf(file)
-    const input = (): Tensor => tensor(Float32Array.from(expected.input), expected.shape)
+    const bound = boundOf(file, expected)
+    const input = (): Tensor => inputOf(expected)
     const check = (module: Module, how: string): void => {
       const found = difference(module.forward(input()), expected)
       t.ok(found <= bound, `${how}: ${found}`)
@@ -57,6 +67,16 @@ const KERNELS: Readonly<Record<string, RegExp>> = {
   'int8-dynamic-rows': /weight=\(%\d+, "i8", %\d+, None, 0, \("symmetric", -128,/,
   '8da4w': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine", -128,/,
   '8da4w-block': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine", -128,/,
+  'int8-weight-only-decomposed': /weight=\(%\d+, "i8", %\d+, None, 0, None/,
+  'int8-weight-only-bfloat16': /weight=\(%\d+, "i8", %\d+, None, 0, None/,
+  'int8-weight-only-bfloat16-decomposed': /weight=\(%\d+, "i8", %\d+, None, 0, None/,
+  'int8-dynamic-decomposed': /weight=\(%\d+, "i8", %\d+, None, 0, \("symmetric", -128,/,
+  'int8-dynamic-bfloat16': /weight=\(%\d+, "i8", %\d+, None, 0, \("symmetric_widened", -128,/,
+  'int8-dynamic-bfloat16-decomposed': /weight=\(%\d+, "i8", %\d+, None, 0, \("symmetric_widened", -128,/,
+  '8da4w-decomposed': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine", -128,/,
+  '8da4w-bfloat16': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine_bfloat16", -128,/,
+  '8da4w-bfloat16-decomposed': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine_bfloat16", -128,/,
+  'int4-groups-decomposed': /weight=\(%\d+, "i4"/,
   'tokens-groups': /weight=\(%\d+, "i4", %\d+, %\d+, 32, \("tokens", -128,/,
   'tokens-rows': /weight=\(%\d+, "i8", %\d+, None, 0, \("symmetric", -127,/,
 }
@@ -64,8 +84,7 @@ const KERNELS: Readonly<Record<string, RegExp>> = {
 for (const [file, kernel] of Object.entries(KERNELS)) {
   t.test(`integers that a plan of ${file} multiplies`, async (t) => {
     const model = await loadModule(`${FOLDER}${file}.pt2`)
-    const { input, shape } = files[file]!
-    const passes = model.explain('forward', [tensor(Float32Array.from(input), shape)]).split('\n# ')
+    const passes = model.explain('forward', [inputOf(files[file]!)]).split('\n# ')
     const last = passes.filter((text) => text.startsWith('after ')).at(-1)!
     t.match(last, kernel)
     model.dispose()

@@ -18,7 +18,7 @@ export function asBytes(x: Float32Array, k: number): Float64Array {
 }
 
 /** How whole rows become bytes, by a RowBytes; all have -128 as their least byte. */
-export const ROW_KINDS = ['affine', 'symmetric', 'tokens'] as const
+export const ROW_KINDS = ['affine', 'symmetric', 'tokens', 'affine_bfloat16', 'symmetric_bfloat16', 'symmetric_widened'] as const
 
 const fround = Math.fround
 
@@ -28,25 +28,44 @@ function nearest(v: number): number {
   return v - low === 0.5 ? low + (Math.abs(low) % 2) : Math.round(v)
 }
 
-/** Activations as a kernel takes them that makes bytes of rows, each with a scale of `eps` or more, as torchao and quantized_decomposed do. */
+const floats = new Float32Array(1)
+const words = new Uint32Array(floats.buffer)
+
+/** The nearest bfloat16. */
+function half(v: number): number {
+  floats[0] = v
+  const bits = words[0]!
+  words[0] = (bits + 0x7fff + ((bits >>> 16) & 1)) & 0xffff0000
+  return floats[0]
+}
+
+/**
+ * Activations as a kernel takes them that makes bytes of rows, each with a scale of `eps` or more, as torchao and quantized_decomposed do; those of kinds of
+ * bfloat16 are numbers of that dtype.
+ */
 export function asRows(x: Float32Array, k: number, kind: (typeof ROW_KINDS)[number], eps: number): Float64Array {
   const [least, most] = [-128, 127]
   const within = (v: number): number => Math.min(Math.max(v, least), most)
+  const ofScales = kind.endsWith('bfloat16') || kind === 'symmetric_widened' ? half : fround
+  const ofQuotients = kind.endsWith('bfloat16') ? half : fround
   const out = Float64Array.from(x)
   for (let row = 0; row < x.length; row += k) {
     const numbers = x.subarray(row, row + k)
     const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers)]
-    const range = kind === 'symmetric' ? fround(Math.max(-low, high) / 127.5) : fround(fround(high - low) / 255)
+    const range = kind.startsWith('symmetric')
+      ? ofScales(fround(Math.max(-low, high) / 127.5))
+      : ofScales(fround(ofScales(fround(high - low)) / 255))
     const scale = Math.max(range, fround(eps))
-    const [fromLow, fromHigh] = [fround(low / scale), fround(high / scale)]
-    let zero = kind === 'affine' ? least - nearest(fromLow) : 0
+    const [fromLow, fromHigh] = [ofQuotients(fround(low / scale)), fround(high / scale)]
+    let zero = kind.startsWith('affine') ? least - nearest(fromLow) : 0
     if (kind === 'tokens') {
       const error = fround(fround(fromLow + least) + fround(fromHigh + most))
       zero = error > 0 ? fround(least - fromLow) : fround(most - fromHigh)
     }
     zero = nearest(within(zero))
+    const inverse = ofQuotients(fround(1 / scale))
     numbers.forEach((v, i) => {
-      const q = kind === 'tokens' ? nearest(v * (1 / scale) + zero) : nearest(fround(v * fround(1 / scale))) + zero
+      const q = kind === 'tokens' ? nearest(v * (1 / scale) + zero) : nearest(ofQuotients(fround(v * inverse))) + zero
       out[row + i] = (within(q) - zero) * scale
     })
   }

@@ -4,28 +4,24 @@ import { type Arg, type OperatorNode, value, type ValueId } from '../../graph/gr
 import type { RowRounding } from '../../graph/packed-weight.js'
 import { type Analysis, integersArg, inputOf, isFlag, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { madeBy } from '../expression.js'
+import { bytesOfSteps, floatsOfSteps } from './row-steps.js'
+import { conversionOf, kindOf, leastScale, LEAST_NORMAL, MOST, type Rounded, shownBy, turnedBy } from './rounded.js'
 
-/* Rows of float32 that become bytes by their own range, each with one scale, as torchao and quantized_decomposed write it. Kernels round them in the same arithmetic. */
-
-/** Rows as bytes. */
-interface Rounded {
-  readonly floats: ValueId
-  readonly rows: RowRounding
-  readonly scales: ValueId
-  /** Null for 0. */
-  readonly zeros: ValueId | null
-}
-
-const MOST = 127
-/** What torchao takes where none is given: the least normal number. */
-const LEAST_NORMAL = 2 ** -126
+/*
+ * Rows that become bytes by their own range, each with one scale, as torchao and quantized_decomposed write it, in operators of their own or step by step. Kernels
+ * round them in the same arithmetic, that of bfloat16 among it.
+ */
 
 /** The floats that a value is, rounded to bytes row by row; null for any other value. */
 export function roundedRows(id: ValueId, analysis: Analysis): Pick<Rounded, 'floats' | 'rows'> | null {
+  return ofOperators(id, analysis) ?? ofSteps(id, analysis)
+}
+
+function ofOperators(id: ValueId, analysis: Analysis): Rounded | null {
   const node = madeBy(value(id), analysis)
   const bytes = inputOf(node)
-  const rounded = bytes === undefined ? null : rowsOfBytes(bytes, analysis)
-  if (node === undefined || rounded === null || analysis.type(id).dtype !== DType.float32) return null
+  const rounded = bytes === undefined ? null : bytesOfOperators(bytes, analysis)
+  if (node === undefined || rounded === null || !isOwnDtype(id, rounded, analysis)) return null
   const places = ROUNDERS[node.op.replace('::dequantize', '::quantize')]
   if (!/::dequantize_(?:affine|per_token)$/.test(node.op) || places === undefined) return null
   const [scales, zeros] = [valueArg(named(node, places.scales)), zerosOf(named(node, places.zeros))]
@@ -33,21 +29,46 @@ export function roundedRows(id: ValueId, analysis: Analysis): Pick<Rounded, 'flo
   return isOfRows(node, bytes!, rounded.rows, 'input_dtype', analysis) ? rounded : null
 }
 
+function ofSteps(id: ValueId, analysis: Analysis): Rounded | null {
+  const floats = floatsOfSteps(id, analysis)
+  const rounded = floats === null ? null : bytesOfSteps(shownBy(floats.bytes, analysis), analysis)
+  if (floats === null || rounded === null || !isOwnDtype(id, rounded, analysis)) return null
+  const isSame =
+    floats.scales === rounded.scales &&
+    (floats.zeros ?? rounded.zeros) === rounded.zeros &&
+    (floats.zeros !== null || rounded.rows.kind.startsWith('symmetric')) &&
+    floats.width === analysis.type(rounded.floats).shape.at(-1)
+  return isSame ? rounded : null
+}
+
+/**
+ * Whether bytes become floats of the dtype that they are made of. Those of bfloat16 are rounded once more, by half a step of the bytes at most, which products
+ * of bytes leave out.
+ */
+function isOwnDtype(id: ValueId, { floats, rows }: Rounded, analysis: Analysis): boolean {
+  return analysis.type(id).dtype === analysis.type(floats).dtype && rows.kind !== 'symmetric_widened'
+}
+
 /** What bytes are made of, and by what. */
 export function rowsOfBytes(id: ValueId, analysis: Analysis): Rounded | null {
+  return bytesOfOperators(id, analysis) ?? bytesOfSteps(id, analysis)
+}
+
+function bytesOfOperators(id: ValueId, analysis: Analysis): Rounded | null {
   const node = madeBy(value(id), analysis)
   const floats = inputOf(node)
   const places = node === undefined ? undefined : ROUNDERS[node.op]
   if (node === undefined || floats === undefined || places === undefined) return null
   const [scales, zeros] = [valueArg(named(node, places.scales)), zerosOf(named(node, places.zeros))]
   const { dtype, shape } = analysis.type(floats)
-  if (scales === undefined || zeros === undefined || dtype !== DType.float32 || shape.length === 0 || shape.includes(0)) return null
+  if (scales === undefined || zeros === undefined || shape.length === 0 || shape.includes(0)) return null
+  if (dtype !== DType.float32 && (dtype !== DType.bfloat16 || !node.op.startsWith('torchao::'))) return null
   const chooser = analysis.producer(scales)
   if (chooser?.kind !== 'operator' || !analysis.isPure(chooser) || inputOf(chooser) !== floats) return null
   const [first, second] = chooser.results
   if (first?.kind !== 'value' || first.id !== scales || second?.kind !== 'value' || (zeros !== null && second.id !== zeros)) return null
   const rows = CHOOSERS[chooser.op]?.(chooser, floats, analysis)
-  if (rows === undefined || rows === null || (zeros === null && rows.kind !== 'symmetric')) return null
+  if (rows === undefined || rows === null || (zeros === null && !rows.kind.startsWith('symmetric'))) return null
   if (node.op.startsWith('torchao::') !== chooser.op.startsWith('torchao::')) return null
   return isOfRows(node, floats, rows, 'output_dtype', analysis) ? { floats, rows, scales, zeros } : null
 }
@@ -77,21 +98,22 @@ const CHOOSERS: Readonly<Record<string, Chooser>> = {
 
 function affineRows(node: OperatorNode, floats: ValueId, analysis: Analysis): RowRounding | null {
   const mapping = textOf(named(node, 'mapping_type'))
+  const { dtype } = analysis.type(floats)
   const [least, greatest] = [numberOr(named(node, 'quant_min'), -128), numberOr(named(node, 'quant_max'), MOST)]
-  const eps = Math.fround(numberOr(named(node, 'eps'), LEAST_NORMAL) ?? 0)
-  const scaleType = numberOr(named(node, 'scale_dtype'), DType.float32)
+  const eps = leastScale(numberOr(named(node, 'eps'), LEAST_NORMAL) ?? 0, dtype)
+  const scaleType = numberOr(named(node, 'scale_dtype'), dtype)
   const zeroType = numberOr(named(node, 'zero_point_dtype'), DType.int32)
+  const kind = scaleType === undefined ? null : kindOf(mapping === 'SYMMETRIC', dtype, scaleType as DType)
   const isPlain =
     numberArg(named(node, 'target_dtype')) === DType.int8 &&
     greatest === MOST &&
-    scaleType === DType.float32 &&
     ZERO_TYPES.has(zeroType!) &&
     textOf(named(node, 'zero_point_domain')) === 'INT' &&
     isFlag(named(node, 'preserve_zero'), true)
-  if (!isPlain || least === undefined || !isRow(node, floats, analysis) || !(eps >= LEAST_NORMAL) || eps === Infinity) return null
-  if (mapping === 'ASYMMETRIC' && Number.isInteger(least) && least >= -128 && least < 0) return { kind: 'affine', least, eps }
+  if (!isPlain || kind === null || least === undefined || !isRow(node, floats, analysis) || eps === null) return null
+  if (mapping === 'ASYMMETRIC' && Number.isInteger(least) && least >= -128 && least < 0) return { kind, least, eps }
   // others have another middle than 0
-  return mapping === 'SYMMETRIC' && (least === -128 || least === -127) ? { kind: 'symmetric', least, eps } : null
+  return mapping === 'SYMMETRIC' && (least === -128 || least === -127) ? { kind, least, eps } : null
 }
 
 /** What has all zero points. */
@@ -135,47 +157,57 @@ function numberOr(arg: Arg, none: number): number | undefined {
   return isNone(arg) ? none : numberArg(arg)
 }
 
-const SHAPES = new Set(['reshape', 'view', '_unsafe_view', 'flatten.using_ints', 'squeeze.dim', 'unsqueeze'].map((name) => `aten::${name}`))
-
-/** What a value shows under other dimensions, in the same order. */
-export function shownBy(id: ValueId, analysis: Analysis): ValueId {
-  const node = madeBy(value(id), analysis)
-  const input = node !== undefined && SHAPES.has(node.op) ? inputOf(node) : undefined
-  return input === undefined ? id : shownBy(input, analysis)
-}
-
 /** A product of rows as bytes with a transposed matrix of bytes, times the scales of rows and those of the matrix's rows, as torchao writes it. */
 export interface ByteProduct {
   readonly floats: ValueId
   readonly rows: RowRounding
   /** Of the bytes [n, k]. */
   readonly weight: ValueId
-  readonly scales: ValueId
+  /** Of the weight's rows; null for 1 each. */
+  readonly scales: ValueId | null
 }
 
-/** The product that a node ends; null for other nodes. */
+/** The product that a node ends; null for other nodes. Where its two factors meet in another dtype, it ends with that of the rows. */
 export function byteProduct(node: OperatorNode, analysis: Analysis): ByteProduct | null {
-  const [ofRows, scales] = factorsOf(node)
-  const [sums, rowScales] = factorsOf(ofRows === undefined ? undefined : madeBy(value(ofRows), analysis))
-  if (scales === undefined || sums === undefined || rowScales === undefined) return null
-  const conversion = madeBy(value(sums), analysis)
-  if ((conversion?.op !== 'aten::to.dtype' && conversion?.op !== 'aten::_to_copy') || analysis.type(sums).dtype !== DType.float32)
-    return null
-  const [bytes, turned] = sumsOf(madeBy(conversion.args[0], analysis), analysis) ?? []
-  const transposition = turned === undefined ? undefined : madeBy(value(turned), analysis)
-  const weight = transposition?.op === 'aten::t' ? inputOf(transposition) : undefined
+  const whole = wholeProduct(node, analysis)
+  if (whole !== null) return whole
   const result = onlyResult(node)
+  const reader = result === undefined ? undefined : analysis.onlyReader(result)
+  return reader?.kind === 'operator' && wholeProduct(reader, analysis) !== null ? null : productOfRows(node, analysis)
+}
+
+function wholeProduct(node: OperatorNode, analysis: Analysis): ByteProduct | null {
+  const [ofRows, scales] = factorsOf(node)
+  const product = ofRows === undefined ? null : productOfRows(madeBy(value(ofRows), analysis), analysis)
+  const result = onlyResult(node)
+  if (product === null || scales === undefined || result === undefined) return null
+  const n = analysis.type(ofRows!).shape[1]
+  const constant = shownBy(scales, analysis)
+  const { shape: widths, dtype } = analysis.type(scales)
+  if (dtype !== DType.float32 || analysis.type(result).dtype !== DType.float32) return null
+  if (analysis.tensor(constant) === undefined || widths.at(-1) !== n || widths.length > 2 || widths.slice(0, -1).some((size) => size !== 1))
+    return null
+  return { ...product, scales: constant }
+}
+
+/** The same without the scales of the matrix's rows. */
+function productOfRows(node: OperatorNode | undefined, analysis: Analysis): ByteProduct | null {
+  const [sums, rowScales] = factorsOf(node)
+  if (sums === undefined || rowScales === undefined) return null
+  const from = conversionOf(sums, analysis)
+  if (from === undefined || analysis.type(sums).dtype !== DType.float32) return null
+  const [bytes, turned] = sumsOf(madeBy(value(from), analysis), analysis) ?? []
+  const weight = turned === undefined ? undefined : turnedBy(turned, analysis)
+  const result = onlyResult(node!)
   if (bytes === undefined || weight === undefined || result === undefined) return null
   const rounded = rowsOfBytes(shownBy(bytes, analysis), analysis)
-  if (rounded === null || rounded.rows.kind !== 'symmetric' || shownBy(rowScales, analysis) !== rounded.scales) return null
-  const [integers, matrix, from] = [bytes, result, rowScales].map((id) => analysis.type(id).shape)
+  const isSymmetric = rounded?.rows.kind === 'symmetric' || rounded?.rows.kind === 'symmetric_widened'
+  if (rounded === null || !isSymmetric || shownBy(rowScales, analysis) !== rounded.scales) return null
+  const [integers, matrix, of] = [bytes, result, rowScales].map((id) => analysis.type(id).shape)
   const k = analysis.type(rounded.floats).shape.at(-1)
-  const [m, n] = matrix as [number, number]
-  if (matrix!.length !== 2 || integers!.join() !== `${m},${k}` || from!.join() !== `${m},1`) return null
-  const constant = shownBy(scales, analysis)
-  const widths = analysis.type(scales).shape
-  if (analysis.tensor(constant) === undefined || widths.at(-1) !== n || widths.slice(0, -1).some((size) => size !== 1)) return null
-  return { floats: rounded.floats, rows: rounded.rows, weight, scales: constant }
+  const [m] = matrix as [number]
+  if (matrix!.length !== 2 || integers!.join() !== `${m},${k}` || of!.join() !== `${m},1`) return null
+  return { floats: rounded.floats, rows: rounded.rows, weight, scales: null }
 }
 
 /** The bytes and the matrix of a product; what is added to bytes for kernels that take them without a sign, and taken from sums again, is left out. */

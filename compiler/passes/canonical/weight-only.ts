@@ -1,28 +1,32 @@
 import { readTensor, writeTensor } from '../../../runtime/tensor/data.js'
-import { DType, isFloat8 } from '../../../runtime/tensor/dtype.js'
-import { isContiguous, numelOf } from '../../../runtime/tensor/shape.js'
+import { DType, isFloat8, itemSize } from '../../../runtime/tensor/dtype.js'
+import { bfloat16ToNumber } from '../../../runtime/tensor/half.js'
+import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { empty, type Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { callApart, derived } from '../../graph/evaluate.js'
 import { NO_CLAMP } from '../../graph/fields.js'
-import { type Arg, constant, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import { type Arg, constant, type GraphNode, NONE, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import type { PackedWeight, RowRounding } from '../../graph/packed-weight.js'
 import { Analysis, integersArg, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy } from '../expression.js'
 import type { Pass } from '../pass.js'
-import { byteProduct, roundedRows, shownBy } from './row-rounding.js'
+import { byteProduct, roundedRows } from './row-rounding.js'
+import { floatsOfSteps } from './row-steps.js'
+import { conversionOf, shownBy, turnedBy } from './rounded.js'
 
 /** Above so many rows a product with float32 weights is faster, where there is memory for them. */
 const MAX_ROWS = 16
-/** Bytes that the weights of a graph may take in float32 for that. */
+/** Bytes that the weights of a graph may take as floats for that. */
 const MAX_BYTES = 64 << 20
 
 /**
  * Has products with weights of integers that become floats, as torchao leaves them, read the integers: of 8 bits, or of 4 where they are no larger, with a
  * scale and a zero point for each row or each group of one. Sums are taken in another order, as of all products. Rows that become bytes by their own range,
- * and floats again, are multiplied as bytes, exactly.
+ * and floats again, are multiplied as bytes, exactly. Dequantization may be written step by step. Of bfloat16, rows are widened, and results rounded once; bytes
+ * and integers that become bfloat16 numbers are rounded by half a step of theirs at most, which products of them leave out.
  *
  *     %3 = torchao::dequantize_affine(%q, [1, 32], %scales, %zeros, int8, -8, 7, float32)
  *     %4 = aten::linear(%0, %3, %bias)          →    %4 = linear(input=%0, weight=(%q, "i4", %scales, %zeros, 32), bias=%bias)
@@ -35,13 +39,14 @@ export const weightOnly: Pass = {
       const product = productOf(node, analysis)
       return product === null ? [] : [product]
     })
-    const bytes = found.reduce((sum, { integers }) => sum + 4 * integers.numel, 0)
+    const bytes = found.reduce((sum, { input, integers }) => sum + itemSize(analysis.type(input).dtype) * integers.numel, 0)
     const chosen = found.filter(({ count, rows }) => rows !== null || count <= MAX_ROWS || bytes > MAX_BYTES)
     if (chosen.length === 0) return graph
     const editor = new Editor(graph)
+    const inputs: Inputs = new Map()
     let changed = false
     for (const product of chosen) {
-      const layer = layerOf(product, analysis, editor)
+      const layer = layerOf(product, inputs, analysis, editor)
       if (layer === null) continue
       changed = true
       editor.replaceNode(product.node, layer)
@@ -58,7 +63,7 @@ export function isDequantization(node: OperatorNode, analysis: Analysis): boolea
   return type !== undefined && (type === DType.int8 || isFloat8(type))
 }
 
-/** A product of rows of float32 with the transposition of a matrix of integers. */
+/** A product of rows of floats with the transposition of a matrix of integers. */
 interface Product {
   readonly node: OperatorNode
   readonly result: ValueId
@@ -77,36 +82,57 @@ interface Product {
   readonly group: number
 }
 
+const FLOATS: ReadonlySet<DType> = new Set([DType.float32, DType.bfloat16])
+
 function productOf(node: OperatorNode, analysis: Analysis): Product | null {
   const result = onlyResult(node)
   if (result === undefined || !analysis.isPure(node)) return null
-  const found = node.op === 'aten::mul.Tensor' ? ofBytes(node, analysis) : ofFloats(node, analysis)
+  const found = node.op === 'aten::mul.Tensor' ? ofBytes(node, analysis) : ofFloats(node, result, analysis)
   if (found === null || found.integers.dim !== 2 || !found.integers.isContiguous || found.integers.numel === 0) return null
   const { dtype, shape } = analysis.type(found.input)
-  if (dtype !== DType.float32 || shape.length === 0 || shape.includes(0)) return null
+  if (!FLOATS.has(dtype) || shape.length === 0 || shape.includes(0)) return null
   return { node, result, count: numelOf(shape) / shape.at(-1)!, ...found }
 }
 
 type Operands = Omit<Product, 'node' | 'result' | 'count'>
 
-function ofFloats(node: OperatorNode, analysis: Analysis): Operands | null {
-  const isLinear = node.op === 'aten::linear'
-  const [input, matrix] = isLinear || node.op === 'aten::mm' ? node.args.map(valueArg) : []
+function ofFloats(node: OperatorNode, result: ValueId, analysis: Analysis): Operands | null {
+  const factors = factorsOf(node, analysis)
+  if (factors === null) return null
+  const { input, bias } = factors
+  const { dtype } = analysis.type(input)
+  if (analysis.type(result).dtype !== dtype) return null
+  const rounded = roundedRows(input, analysis)
+  const weight = factors.weight === undefined ? null : weightOf(factors.weight, rounded !== null, dtype, analysis)
+  const found = weight ?? (factors.turned === undefined ? null : plainWeight(factors.turned, dtype, analysis))
+  return found === null ? null : { input: rounded?.floats ?? input, rows: rounded?.rows ?? null, bias, ...found }
+}
+
+interface Factors {
+  readonly input: ValueId
+  /** The matrix [n, k]. */
+  readonly weight: ValueId | undefined
+  /** Its transposition, where the product takes that. */
+  readonly turned: ValueId | undefined
+  readonly bias: Arg | null
+}
+
+function factorsOf({ op, args }: OperatorNode, analysis: Analysis): Factors | null {
+  const isSum = op === 'aten::addmm'
+  if (op !== 'aten::linear' && op !== 'aten::mm' && !isSum) return null
+  if (isSum && !(numberArg(args[3]) === 1 && numberArg(args[4]) === 1)) return null
+  const [input, matrix] = args.slice(isSum ? 1 : 0).map(valueArg)
   if (input === undefined || matrix === undefined) return null
-  const rounded = isLinear ? roundedRows(input, analysis) : null
-  const weight = isLinear
-    ? (affineWeight(matrix, analysis) ?? decomposedWeight(matrix, rounded !== null, analysis))
-    : plainWeight(matrix, analysis)
-  if (weight === null) return null
-  const bias = isLinear && !isNone(node.args[2]) ? node.args[2]! : null
-  return { input: rounded?.floats ?? input, rows: rounded?.rows ?? null, bias, ...weight }
+  if (op === 'aten::linear') return { input, weight: matrix, turned: undefined, bias: isNone(args[2]) ? null : args[2]! }
+  return { input, weight: turnedBy(matrix, analysis), turned: matrix, bias: isSum ? args[0]! : null }
 }
 
 function ofBytes(node: OperatorNode, analysis: Analysis): Operands | null {
   const product = byteProduct(node, analysis)
   const integers = product === null ? undefined : analysis.tensor(product.weight)
-  if (product === null || integers?.type !== DType.int8 || analysis.type(product.scales).dtype !== DType.float32) return null
+  if (product === null || integers?.type !== DType.int8) return null
   const { floats: input, rows, weight: source, scales } = product
+  if (scales !== null && analysis.type(scales).dtype !== DType.float32) return null
   // columns of the product
   if (integers.dim !== 2 || integers.shape[0] !== analysis.type(onlyResult(node)!).shape[1]) return null
   return { input, rows, bias: null, integers, source, scales, zeros: null, group: integers.shape[1]! }
@@ -114,8 +140,18 @@ function ofBytes(node: OperatorNode, analysis: Analysis): Operands | null {
 
 type Weight = Pick<Product, 'integers' | 'source' | 'scales' | 'zeros' | 'group'>
 
-/** A matrix of int8, in groups of a row. */
-function affineWeight(id: ValueId, analysis: Analysis): Weight | null {
+/** A matrix of int8 that becomes floats of this dtype. Of bfloat16 these are rounded, which is less than a step of rows that become bytes, too. */
+function weightOf(id: ValueId, hasBytes: boolean, dtype: DType, analysis: Analysis): Weight | null {
+  if (dtype !== DType.float32 && !hasBytes) return null
+  return (
+    affineWeight(id, dtype, analysis) ??
+    (dtype === DType.float32 ? decomposedWeight(id, hasBytes, analysis) : null) ??
+    weightOfSteps(id, dtype, analysis)
+  )
+}
+
+/** In groups of a row, as torchao's operator has it. */
+function affineWeight(id: ValueId, dtype: DType, analysis: Analysis): Weight | null {
   const node = madeBy(value(id), analysis)
   if (node?.op !== 'torchao::dequantize_affine') return null
   const source = inputOf(node)
@@ -127,18 +163,37 @@ function affineWeight(id: ValueId, analysis: Analysis): Weight | null {
   const scales = constantAt('scale')
   const zeros = isNone(named(node, 'zero_point')) ? null : constantAt('zero_point')
   const block = integersArg(named(node, 'block_size'))
-  const isPlain = numberArg(named(node, 'output_dtype')) === DType.float32 && isText(named(node, 'zero_point_domain'), 'INT')
+  const isPlain = numberArg(named(node, 'output_dtype')) === dtype && isText(named(node, 'zero_point_domain'), 'INT')
   if (
     source === undefined ||
     integers?.type !== DType.int8 ||
     scales === undefined ||
-    analysis.type(scales).dtype !== DType.float32 ||
+    analysis.type(scales).dtype !== dtype ||
     zeros === undefined ||
     !isPlain
   )
     return null
   if (block?.length !== 2 || block[0] !== 1 || integers.dim !== 2) return null
   return { integers, source, scales, zeros, group: block[1]! }
+}
+
+/** The same step by step. */
+function weightOfSteps(id: ValueId, dtype: DType, analysis: Analysis): Weight | null {
+  const floats = floatsOfSteps(id, analysis)
+  if (floats === null || analysis.type(id).dtype !== dtype) return null
+  const { scales, zeros, width: group } = floats
+  const source = shownBy(floats.bytes, analysis)
+  const integers = analysis.tensor(source)
+  const isConstant = analysis.tensor(scales)?.type === dtype && (zeros === null || analysis.tensor(zeros) !== undefined)
+  if (
+    !isConstant ||
+    integers?.type !== DType.int8 ||
+    integers.dim !== 2 ||
+    group < 2 ||
+    !sameShape(integers.shape, analysis.type(id).shape)
+  )
+    return null
+  return { integers, source, scales, zeros, group }
 }
 
 /**
@@ -171,27 +226,24 @@ function isText(arg: Arg, text: string): boolean {
   return arg.kind === 'constant' && arg.value === text
 }
 
-/** The transposition of a matrix of int8 that was converted. */
-function plainWeight(id: ValueId, analysis: Analysis): Weight | null {
-  const conversion = madeBy(value(id), analysis)
-  if (conversion?.op !== 'aten::to.dtype' && conversion?.op !== 'aten::_to_copy') return null
-  if (analysis.type(id).dtype !== DType.float32) return null
-  const turned = madeBy(conversion.args[0], analysis)
-  if (turned?.op !== 'aten::t') return null
-  const source = inputOf(turned)
+/** The transposition of a matrix of int8 that was converted: all of these numbers are of either dtype. */
+function plainWeight(id: ValueId, dtype: DType, analysis: Analysis): Weight | null {
+  const turned = analysis.type(id).dtype === dtype ? conversionOf(id, analysis) : undefined
+  const source = turned === undefined ? undefined : turnedBy(turned, analysis)
   const integers = source === undefined ? undefined : analysis.tensor(source)
   if (source === undefined || integers?.type !== DType.int8 || integers.dim !== 2) return null
   return { integers, source, scales: null, zeros: null, group: integers.shape[1]! }
 }
 
+/** Rows as layers take them, by the value and the shape that they are of. */
+type Inputs = Map<string, ValueId>
+
 /** A linear layer with the integers as its weight; null where no kernel reads such integers. */
-function layerOf(
-  { node, result, input, count: m, rows, integers, source, bias, scales, zeros, group }: Product,
-  analysis: Analysis,
-  editor: Editor,
-): GraphNode[] | null {
+function layerOf(product: Product, inputs: Inputs, analysis: Analysis, editor: Editor): GraphNode[] | null {
+  const { node, result, input, rows, integers, source, bias, scales, zeros, group } = product
   const [n, k] = integers.shape as [number, number]
-  if (analysis.type(input).shape.at(-1) !== k) return null
+  const { shape, strides } = analysis.type(input)
+  if (shape.at(-1) !== k) return null
   const count = n * (k / group)
   const isRow = group === k
   if (k % group !== 0 || (!isRow && group % 32 !== 0)) return null
@@ -204,33 +256,90 @@ function layerOf(
   if (added === undefined || (added !== null && !isBias(added, n, analysis))) return null
   const points = zeros === null ? null : pointsOf(zeros, analysis, editor)
   if (points === 'too large') return null
+  const type = analysis.type(result)
+  const wanted = [...type.shape.slice(0, -1), k]
+  if (type.shape.at(-1) !== n || numelOf(wanted) !== numelOf(shape) || (!sameShape(wanted, shape) && !isContiguous(shape, strides)))
+    return null
+  const before: GraphNode[] = []
   const weight: PackedWeight = {
     values: source,
     format: isBetween(integers, -8, 7) ? 'i4' : 'i8',
-    scales: scales ?? editor.addConstant(ones(integers, n), 'scales'),
+    scales: scales === null ? editor.addConstant(ones(integers, n), 'scales') : widenedScales(scales, analysis, editor),
     zeros: points,
     group: isRow ? 0 : group,
     rows,
   }
-  const layer = { ...baseOf(node), kind: 'linear', weight, bias: added, form: 'dense', clamp: NO_CLAMP, post: null } as const
-  const type = analysis.type(input)
-  if (type.shape.length === analysis.type(result).shape.length) return [{ ...layer, input }]
-  // the product is one of two dimensions
-  if (!isContiguous(type.shape, type.strides)) return null
-  const matrix = editor.newValue({ ...type, shape: [m, k], strides: [k, 1] }, editor.storageOf(input))
-  const shown: OperatorNode = {
+  const layer = {
     ...baseOf(node),
-    kind: 'operator',
-    op: 'aten::reshape',
-    args: [value(input), constant([m, k])],
-    results: [{ kind: 'value', id: matrix }],
+    kind: 'linear',
+    input: inputOfLayer(product, wanted, inputs, before, analysis, editor),
+    weight,
+    bias: added === null || analysis.type(added).dtype === DType.float32 ? added : converted(added, DType.float32, node, before, editor),
+    form: 'dense',
+    clamp: NO_CLAMP,
+    post: null,
+  } as const
+  if (type.dtype === DType.float32) return [...before, layer]
+  const sums = editor.newValue({ ...type, dtype: DType.float32 })
+  return [...before, { ...layer, results: [{ kind: 'value', id: sums }] }, conversion(sums, type.dtype, result, node)]
+}
+
+/** The rows in float32, in the dimensions of the product. */
+function inputOfLayer(
+  { node, input }: Product,
+  wanted: readonly number[],
+  inputs: Inputs,
+  before: GraphNode[],
+  analysis: Analysis,
+  editor: Editor,
+): ValueId {
+  const key = `${input}:${wanted.join()}`
+  const known = inputs.get(key)
+  if (known !== undefined) return known
+  let at = input
+  const type = analysis.type(input)
+  if (!sameShape(wanted, type.shape)) {
+    const strides = wanted.map((_, d) => numelOf(wanted.slice(d + 1)))
+    at = editor.newValue({ ...type, shape: wanted, strides }, editor.storageOf(input))
+    before.push({
+      ...baseOf(node),
+      kind: 'operator',
+      op: 'aten::reshape',
+      args: [value(input), constant([...wanted])],
+      results: [{ kind: 'value', id: at }],
+    })
   }
-  return [shown, { ...layer, input: matrix }]
+  if (type.dtype !== DType.float32) at = converted(at, DType.float32, node, before, editor)
+  inputs.set(key, at)
+  return at
+}
+
+/** A value of another dtype, made before a node. */
+function converted(id: ValueId, dtype: DType, node: OperatorNode, before: GraphNode[], editor: Editor): ValueId {
+  const made = editor.newValue({ ...editor.typeOf(id), dtype })
+  before.push(conversion(id, dtype, made, node))
+  return made
+}
+
+function conversion(from: ValueId, dtype: DType, to: ValueId, node: OperatorNode): OperatorNode {
+  const args = [value(from), constant(dtype), constant(false), constant(false), NONE]
+  return { ...baseOf(node), kind: 'operator', op: 'aten::to.dtype', args, results: [{ kind: 'value', id: to }] }
+}
+
+/** Scales in float32, which has all numbers of bfloat16. */
+function widenedScales(id: ValueId, analysis: Analysis, editor: Editor): ValueId {
+  const scales = analysis.tensor(id)
+  if (scales === undefined || scales.type === DType.float32) return id
+  const numbers = Float32Array.from<number | bigint>(readTensor(scales), (bits) => bfloat16ToNumber(Number(bits)))
+  return editor.addConstant(
+    shared('scales in float32', scales, () => filled(scales.shape, DType.float32, numbers)),
+    'scales',
+  )
 }
 
 function isBias(id: ValueId, n: number, analysis: Analysis): boolean {
   const { dtype, shape, strides } = analysis.type(id)
-  return dtype === DType.float32 && shape.length === 1 && shape[0] === n && isContiguous(shape, strides)
+  return FLOATS.has(dtype) && shape.length === 1 && shape[0] === n && isContiguous(shape, strides)
 }
 
 /** Zero points as kernels take them; null where all of them are 0. */

@@ -314,7 +314,7 @@ void by_bytes(const PackedWeight& w, const Bytes& a, int64_t row, int64_t m0, in
   const uint8_t* at = w.block(panel, 0) + v0 * PTLITE_VEC_BYTES;
   const int64_t blocks = w.blocks(), span = w.span(), a_row = blocks * a.block_bytes;
   const bool whole = w.group == 0 && w.zero != ZeroPoints_offsets, by_rows = finish.f.bytes > RowBytes_blocks;
-  const bool shifts = by_rows && finish.f.bytes != RowBytes_symmetric;
+  const bool shifts = by_rows && RowRange::shifts(finish.f.bytes);
   for (int64_t b = 0, g = 0; b < blocks; g++) {
     F scale[V], zero[V], own[V];
     for (int v = 0; v < V; v++) own[v] = F::zero();

@@ -56,7 +56,8 @@ export const integer_linear: CPU['integer_linear'] = (
 
 function rowsOf(rounding: string | null, least: number, eps: number): RowRounding | null {
   if (rounding === null) return null
-  const kind = rounding === 'affine' || rounding === 'symmetric' || rounding === 'tokens' ? RowBytes[rounding] : undefined
+  const kind =
+    rounding === 'none' || rounding === 'blocks' ? undefined : (RowBytes as Readonly<Record<string, number | undefined>>)[rounding]
   check(
     kind !== undefined && least >= -128 && least < 0 && eps > 0,
     () =>

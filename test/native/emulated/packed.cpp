@@ -123,17 +123,22 @@ std::vector<double> rounded(const std::vector<float>& x, int64_t k, bool bytes) 
 // What rows become that are rounded by their own range, in bytes of -128 to 127.
 std::vector<double> rounded_rows(const std::vector<float>& x, int64_t k, int32_t kind, float eps) {
   std::vector<double> out(x.begin(), x.end());
+  const bool symmetric = kind == RowBytes_symmetric || kind == RowBytes_symmetric_bfloat16 || kind == RowBytes_symmetric_widened;
+  const bool quotients = kind == RowBytes_affine_bfloat16 || kind == RowBytes_symmetric_bfloat16;
+  const auto half = [](bool rounds, float v) { return rounds ? number_of_bits(nearest_bfloat16(v)) : v; };
   for (size_t row = 0; row < x.size(); row += k) {
     float low = 0, high = 0;
     for (int64_t i = 0; i < k; i++) low = fminf(low, x[row + i]), high = fmaxf(high, x[row + i]);
-    const float scale = fmaxf(kind == RowBytes_symmetric ? fmaxf(-low, high) / 127.5f : (high - low) / 255, eps);
+    const bool halves = quotients || kind == RowBytes_symmetric_widened;
+    const float scale = fmaxf(half(halves, symmetric ? fmaxf(-low, high) / 127.5f : half(halves, high - low) / 255), eps);
     float zero = 0;
-    if (kind == RowBytes_affine) zero = -128 - nearbyintf(low / scale);
+    if (kind == RowBytes_affine || kind == RowBytes_affine_bfloat16) zero = -128 - nearbyintf(half(quotients, low / scale));
     if (kind == RowBytes_tokens) zero = (low / scale - 128) + (high / scale + 127) > 0 ? -128 - low / scale : 127 - high / scale;
     zero = nearbyintf(fminf(fmaxf(zero, -128), 127));
     for (int64_t i = 0; i < k; i++) {
       volatile double product = x[row + i] * (1 / static_cast<double>(scale));
-      const double q = kind == RowBytes_tokens ? nearbyint(product + zero) : nearbyintf(x[row + i] * (1 / scale)) + zero;
+      const float quotient = half(quotients, x[row + i] * half(quotients, 1 / scale));
+      const double q = kind == RowBytes_tokens ? nearbyint(product + zero) : nearbyintf(quotient) + zero;
       out[row + i] = (fmin(fmax(q, -128), 127) - zero) * scale;
     }
   }
@@ -158,7 +163,7 @@ void one(int i, int32_t format, const char* what, const Product& run) {
   f.k = static_cast<int32_t>(k);
   f.group = static_cast<int32_t>(group);
   const bool from_planes = format != WeightFormat_bfloat16 && i % 3 != 0;
-  f.bytes = format == WeightFormat_bfloat16 || from_planes || i % 2 == 0 ? RowBytes_blocks : RowBytes_affine + i / 3 % 3;
+  f.bytes = format == WeightFormat_bfloat16 || from_planes || i % 2 == 0 ? RowBytes_blocks : RowBytes_affine + i / 3 % 6;
   f.range = 255;
   f.eps = 1e-6;
   f.clamped = i % 4 == 1;

@@ -1,6 +1,5 @@
 import { readTensor, writeTensor } from '../../../runtime/tensor/data.js'
 import { DType, isFloat8, itemSize } from '../../../runtime/tensor/dtype.js'
-import { bfloat16ToNumber } from '../../../runtime/tensor/half.js'
 import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { empty, type Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
@@ -264,7 +263,7 @@ function layerOf(product: Product, inputs: Inputs, analysis: Analysis, editor: E
   const weight: PackedWeight = {
     values: source,
     format: isBetween(integers, -8, 7) ? 'i4' : 'i8',
-    scales: scales === null ? editor.addConstant(ones(integers, n), 'scales') : widenedScales(scales, analysis, editor),
+    scales: scales ?? editor.addConstant(ones(integers, n), 'scales'),
     zeros: points,
     group: isRow ? 0 : group,
     rows,
@@ -324,17 +323,6 @@ function converted(id: ValueId, dtype: DType, node: OperatorNode, before: GraphN
 function conversion(from: ValueId, dtype: DType, to: ValueId, node: OperatorNode): OperatorNode {
   const args = [value(from), constant(dtype), constant(false), constant(false), NONE]
   return { ...baseOf(node), kind: 'operator', op: 'aten::to.dtype', args, results: [{ kind: 'value', id: to }] }
-}
-
-/** Scales in float32, which has all numbers of bfloat16. */
-function widenedScales(id: ValueId, analysis: Analysis, editor: Editor): ValueId {
-  const scales = analysis.tensor(id)
-  if (scales === undefined || scales.type === DType.float32) return id
-  const numbers = Float32Array.from<number | bigint>(readTensor(scales), (bits) => bfloat16ToNumber(Number(bits)))
-  return editor.addConstant(
-    shared('scales in float32', scales, () => filled(scales.shape, DType.float32, numbers)),
-    'scales',
-  )
 }
 
 function isBias(id: ValueId, n: number, analysis: Analysis): boolean {

@@ -1,5 +1,22 @@
 import type { Value } from '../runtime/tensor/value.js'
 
+/** The sizes that a file says of a tensor. */
+export interface ResultSizes {
+  readonly sizes: readonly number[]
+  /** They are bounds: a tensor of as many dimensions, with no more elements, will do. */
+  readonly areBounds: boolean
+}
+
+/** What a file says of the results of a call. */
+export interface ResultBounds {
+  /** What it calls, by the name that it has there. */
+  readonly of: string
+  /** Of each tensor that the call gives, those in a list included, in order; null where nothing is said of it. */
+  readonly results: readonly (ResultSizes | null)[]
+  /** Bytes that no tensor which is made meanwhile may exceed: Infinity for any. */
+  readonly bytes: number
+}
+
 /** An operator as a function's table names it. */
 export interface OperatorName {
   /** With namespace: `aten::add`. */
@@ -8,6 +25,8 @@ export interface OperatorName {
   readonly overload: string
   /** Arguments on the stack at every call, `out` arguments included; -1 for all of the schema's. */
   readonly argCount: number
+  /** What calls of it may give, where the file says so. */
+  readonly bounds?: ResultBounds
 }
 
 export interface FunctionArgument {

@@ -4,6 +4,7 @@ import { missingOperators } from '../runtime/operators/table/missing-operator.js
 import { findOperator, type OperatorEntry } from '../runtime/operators/table/registry.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { withArgumentCounts } from './argument-counts.js'
+import { boundedOperator } from './bounded-operator.js'
 import type { FunctionCode } from './code.js'
 import { type LinkedFunction, type LinkedOperator, standIn, ArgumentUse } from './linked.js'
 import { raiseTopmost } from './raise.js'
@@ -41,7 +42,10 @@ export function linkFunctions(
     pace(source.code.length + 64 * source.types.length)
     return {
       source,
-      operators: source.operators.map(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
+      operators: source.operators.map(({ name, overload, argCount, bounds }) => {
+        const linked = link(overload === '' ? name : `${name}.${overload}`, argCount)
+        return features.pte && bounds !== undefined && linked.isMissing !== true ? boundedOperator(linked, bounds) : linked
+      }),
       types: source.types.map((text) => parseType(text, namedTuples)),
       promoted: source.code.some(standsForOperator) ? promotedIn(source.code, link) : NONE,
     }

@@ -1,6 +1,8 @@
-import type { FunctionCode, FunctionSchema, OperatorName } from '../../program/code.js'
+import type { FunctionCode, FunctionSchema, OperatorName, ResultBounds } from '../../program/code.js'
 import { withoutEmptyReads } from '../../program/empty-reads.js'
+import { Opcode } from '../../program/generated/opcodes.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
+import { withCalledOperators } from '../../program/operator-table.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { Device, type Value } from '../../runtime/tensor/value.js'
 import { damaged } from '../../program/file-error.js'
@@ -44,6 +46,18 @@ export class CodeBuilder {
     }
     if (isVararg) this.emit('OPN', index, given)
     else this.emit('OP', index)
+  }
+
+  /** The call of an operator that was written last is held to these bounds. Nothing is done where something else was written behind it, or where it has bounds. */
+  bound(bounds: ResultBounds): void {
+    const at = this.code.length - 3
+    if (this.code[at] !== Opcode.OP) return
+    const operator = this.operators[this.code[at + 1]!]!
+    if (operator.bounds !== undefined) return
+    const key = `b${operator.argCount} ${operator.name}.${operator.overload} ${JSON.stringify(bounds)}`
+    const index = this.known.get(key) ?? this.operators.push({ ...operator, bounds }) - 1
+    this.known.set(key, index)
+    this.code[at + 1] = index
   }
 
   /** Pushes a constant. */
@@ -108,8 +122,8 @@ export class CodeBuilder {
       name: `${className}.${method}`,
       className,
       method,
-      code: Int32Array.from(this.code),
-      operators: this.operators,
+      // calls that were held to bounds have left what they called before in the table
+      ...withCalledOperators({ code: Int32Array.from(this.code), operators: this.operators }, (operator) => operator),
       constants: this.constants,
       types: this.types,
       registerSize: this.registers,

@@ -1,3 +1,4 @@
+import type { ResultBounds, ResultSizes } from '../../program/code.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import type { Value } from '../../runtime/tensor/value.js'
@@ -45,6 +46,7 @@ export class MethodEmitter {
   private readonly kinds = new Map<number, Kind>()
   /** Of rows that loops make, by their results. */
   private readonly rows = new Map<number, number>()
+  private call: Pick<ResultBounds, 'of' | 'bytes'> | null = null
   /** The form of what variables hold, by the value that it was written as. */
   private contents = new Map<string, number>()
 
@@ -57,6 +59,22 @@ export class MethodEmitter {
     private readonly shared: ReadonlySet<string>,
     private readonly results: ReadonlySet<number>,
   ) {}
+
+  /** What is written from here on is this call of the file; null: of none. Its results have the sizes that the file says, whatever `bytes` tensors take on the way. */
+  enterCall(call: Pick<ResultBounds, 'of' | 'bytes'> | null): void {
+    this.call = call
+  }
+
+  /** The operator that was called last gives these values: the sizes that the file says of them hold. */
+  bound(results: readonly (number | null)[]): void {
+    if (this.call === null) return
+    const said = results.flatMap((index): (ResultSizes | null)[] => {
+      const value = index === null ? null : this.value(index)
+      if (value?.kind === 'tensor') return [{ sizes: value.sizes, areBounds: value.isDynamic }]
+      return value === null || value.kind === 'none' ? [null] : []
+    })
+    if (said.some((sizes) => sizes !== null)) this.builder.bound({ ...this.call, results: said })
+  }
 
   value(index: number): PlanValue {
     return this.variables.value(index)
@@ -294,6 +312,7 @@ export class MethodEmitter {
     const { builder } = this
     const value = this.value(index)
     const key = this.variables.keyOf(index)
+    this.bound([index])
     if (value.kind !== 'tensor' && kind !== undefined) this.kinds.set(index, kind)
     if (value.kind === 'none' && key === null) return builder.emit('DROP')
     if (key === null) throw damaged(`value ${index}, which is written to, is a constant`)
@@ -314,6 +333,7 @@ export class MethodEmitter {
 
   /** Stores the list on the stack as the values of a list. */
   storeList(items: readonly (number | null)[]): void {
+    this.bound(items)
     this.builder.emit('LIST_UNPACK', items.length)
     for (const item of [...items].reverse()) {
       if (item === null) this.builder.emit('DROP')

@@ -11,11 +11,15 @@ import { withLastUses } from '../exported/last-uses.js'
 import { leavesOf, readTree, type Tree } from '../exported/tree.js'
 import type { Analysis } from './analysis.js'
 import type { Attributes } from './attributes.js'
+import type { Kernel } from './kernel.js'
 import { argumentsOf, isTree } from './method-arguments.js'
 import { constantOf, MethodEmitter, type State } from './method-emitter.js'
-import type { TensorValue } from './plan.js'
+import { elementCount, type TensorValue } from './plan.js'
 
 const SELF = 1
+/** What tensors may take that a kernel makes on its way to its results, by the elements of these and its arguments: unfolded windows, scores of attention, wider numbers. */
+const BYTES_PER_ELEMENT = 256
+const FREE_BYTES = 64 << 20
 const LEAF: Tree = { kind: 'leaf' }
 
 export interface CompiledMethod {
@@ -209,9 +213,11 @@ class MethodCompiler {
     builder.origin = at
     switch (item.kind) {
       case 'kernel':
-        return guarded(item.operator, () => kernels[at]!.emit(item.args, emitter))
-      case 'delegate':
-        return guarded(plan.delegates[item.delegate]!.id, () => kernels[at]!.emit(item.args, emitter))
+        return guarded(item.operator, () => this.writeCall(kernels[at]!, item.args, item.operator, this.mostBytes(item.args)))
+      case 'delegate': {
+        const { id } = plan.delegates[item.delegate]!
+        return guarded(id, () => this.writeCall(kernels[at]!, item.args, id, Infinity))
+      }
       case 'move':
         emitter.push(item.from)
         return emitter.store(item.to, emitter.kindOf(item.from))
@@ -226,6 +232,20 @@ class MethodCompiler {
         builder.jump('JF', label)
       }
     }
+  }
+
+  private writeCall(kernel: Kernel, args: readonly number[], of: string, bytes: number): void {
+    const { emitter } = this
+    emitter.enterCall({ of, bytes })
+    kernel.emit(args, emitter)
+    emitter.enterCall(null)
+  }
+
+  /** Bytes that no tensor exceeds which a kernel makes on its way: many times what its arguments and results may take. */
+  private mostBytes(args: readonly number[]): number {
+    const { variables } = this.analysis
+    const tensors = args.flatMap((arg) => variables.items(arg)).filter((item) => variables.isTensor(item))
+    return FREE_BYTES + BYTES_PER_ELEMENT * tensors.reduce((sum, item) => sum + elementCount(variables.tensor(item).sizes), 0)
   }
 
   /** A tensor is true where all of its elements are. */

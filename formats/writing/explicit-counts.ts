@@ -1,13 +1,14 @@
 import type { FunctionCode } from '../../program/code.js'
 import { linkFunctions } from '../../program/link.js'
+import { withoutBounds } from '../../program/operator-table.js'
 import { FIRST_WITH_COUNTS, type Program } from '../../program/program.js'
 
 /**
  * The functions of a program by those of its file, with the numbers of arguments that operators are given: files of bytecode version 4 and 5 do not say them,
- * and newer ones must. Throws MISSING_OPERATOR, and UNSUPPORTED_FILE where they can be read in two ways.
+ * and newer ones must. What a file says of results is left out. Throws MISSING_OPERATOR, and UNSUPPORTED_FILE where they can be read in two ways.
  */
 export function withExplicitCounts({ functions, bytecodeVersion, operatorVersion }: Program): ReadonlyMap<FunctionCode, FunctionCode> {
-  if (bytecodeVersion >= FIRST_WITH_COUNTS) return new Map(functions.map((fn) => [fn, fn]))
+  if (bytecodeVersion >= FIRST_WITH_COUNTS) return new Map(functions.map((fn) => [fn, withoutBounds(fn)]))
   const linked = linkFunctions(functions, operatorVersion, new Map())
   return new Map(
     functions.map((fn, i) => {

@@ -60,6 +60,22 @@ export function limitMemory(limit: MemoryLimit | null): MemoryLimit | null {
   return before
 }
 
+/** What holds for each block by itself while it is set. */
+export interface BlockLimit {
+  readonly bytes: number
+  /** Is called with what is asked for, where that is more. */
+  readonly refuse: (bytes: number) => never
+}
+
+let limitOfBlocks: BlockLimit | null = null
+let largestBlock = Infinity
+
+/** From now on `allocate` refuses larger blocks; null: none. */
+export function limitBlocks(limit: BlockLimit | null): void {
+  limitOfBlocks = limit
+  largestBlock = limit?.bytes ?? Infinity
+}
+
 /** Bytes that a request of `bytes` occupies. */
 export function blockSize(bytes: number): number {
   const step = bytes <= 512 ? 64 : 2 ** (Math.floor(Math.log2(bytes - 1)) - 3)
@@ -70,6 +86,7 @@ export function blockSize(bytes: number): number {
 export function allocate(bytes: number): Block {
   // a negative size would give room in a slab back that others have
   if (!(bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER)) refuseSize(bytes)
+  if (bytes > largestBlock) limitOfBlocks!.refuse(bytes)
   const size = blockSize(bytes)
   if (liveBytes + size > ceiling) throw limitError(limitOfCall!.who, 'bytes', limitOfCall!.limit)
   const block = GUARDED ? fromSystem(bytes) : take(size)

@@ -147,6 +147,7 @@ function storeResults(entry: OperatorEntry, results: readonly number[], emitter:
   if (first.kind === 'tensors') return emitter.storeList(first.items)
   if (entry.schema.returns.length !== results.length)
     throw damaged(`${entry.qualifiedName} has ${entry.schema.returns.length} results, the file gives ${results.length} tensors for them`)
+  emitter.bound(results)
   for (const result of [...results].reverse()) emitter.store(result)
 }
 

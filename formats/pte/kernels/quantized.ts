@@ -16,6 +16,7 @@ function kernel(count: number, results: number, write: (args: readonly number[],
     emit(args, emitter) {
       if (args.length < count + results) throw damaged(`expected ${count + results} arguments, found ${args.length}`)
       write(args, emitter)
+      emitter.bound(args.slice(count, count + results))
       for (let i = results - 1; i >= 0; i--) emitter.store(args[count + i]!)
     },
   }

@@ -148,6 +148,7 @@ const batchNorm: Kernel = {
     const types = ['Tensor', 'Tensor?', 'Tensor?', 'Tensor', 'Tensor', 'bool', 'float', 'float']
     types.forEach((type, i) => emitter.pushAs(args[i]!, type))
     emitter.operator('aten::native_batch_norm', types.length)
+    emitter.bound(args.slice(8, 11))
     for (const result of [args[10]!, args[9]!, args[8]!]) emitter.store(result)
   },
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Generates with every language model that with_caches.py wrote to a folder, and compares with the tokens of PyTorch.
 //
-//   generate.mjs [--lib DIST/index.js] [--filter REGEX] DIR ...
+//   generate.mjs [--lib DIST/index.js] [--filter REGEX] [--form REGEX] [--compile auto|eager|off] [--threads N] DIR ...
 //
 // For each: 64 tokens behind prompts of 1, 7 and 100; the same of a session that goes back, of its forks, and of all prompts at the same time.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -14,10 +14,16 @@ const { values, positionals } = parseArgs({
   options: {
     lib: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
     filter: { type: 'string', default: '' },
+    form: { type: 'string', default: '' },
+    compile: { type: 'string', default: 'auto' },
+    threads: { type: 'string' },
   },
 })
-const { generate, loadModule, openSession, tensor } = await import(pathToFileURL(values.lib).href)
+const { generate, loadModule, openSession, setNumThreads, tensor } = await import(pathToFileURL(values.lib).href)
+if (values.threads !== undefined) setNumThreads(Number(values.threads))
+const { compile } = values
 const wanted = new RegExp(values.filter)
+const isForm = (form) => new RegExp(values.form).test(form)
 const FORMS = ['cached.pt2', 'step.pt2', 'rows.pt2', 'cached.pte', 'step.pte', 'places.pte', 'xnnpack.pte']
 
 const tokensOf = async (generation) => {
@@ -94,8 +100,8 @@ for (const folder of positionals)
     const cases = JSON.parse(readFileSync(join(folder, file), 'utf8'))
     for (const form of FORMS) {
       const path = join(folder, `${kind}.${form}`)
-      if (!existsSync(path)) continue
-      const model = await loadModule(path)
+      if (!isForm(form) || !existsSync(path)) continue
+      const model = await loadModule(path, { compile })
       // torch.export makes no masks of fewer than four tokens
       const fit = form === 'rows.pt2' ? cases.filter(({ prompt }) => prompt.length >= 4) : cases
       await judge(`${kind}.${form}`, ({ prompt }) => ({ model, prompt, inputs: {}, tokens: prompt }), fit)
@@ -103,8 +109,8 @@ for (const folder of positionals)
     }
     for (const format of ['pt2', 'pte']) {
       const paths = ['encoder', 'decoder'].map((part) => join(folder, `${kind}.${part}.${format}`))
-      if (!paths.every(existsSync)) continue
-      const [encoder, decoder] = await Promise.all(paths.map((path) => loadModule(path)))
+      if (!isForm(format) || !paths.every(existsSync)) continue
+      const [encoder, decoder] = await Promise.all(paths.map((path) => loadModule(path, { compile })))
       const model = { encoder, decoder }
       await judge(
         `${kind}.${format}`,

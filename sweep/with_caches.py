@@ -2,7 +2,8 @@
 
 For every TYPE: TYPE.cached.pt2 (keys and values in buffers, any number of tokens), TYPE.step.pt2 (the same, a token a call), TYPE.rows.pt2 (keys and values in and out, several sequences a call), or
 TYPE.encoder.pt2 and TYPE.decoder.pt2, and TYPE.tokens.json. Where the package executorch is there, the same as TYPE.FORM.pte, of its portable operators, and TYPE.xnnpack.pte, with partitions of
-XNNPACK; of llama also TYPE.places.pte, which takes tokens and the place of the first of them.
+XNNPACK; of llama also TYPE.places.pte, which takes tokens and the place of the first of them. TYPE@16 is TYPE with a window of 16 tokens,
+in its first layer where an architecture has both.
 """
 import json
 import os
@@ -27,8 +28,7 @@ except ImportError:
     to_edge_transform_and_lower = None
 
 VOCABULARY, TOKENS, ROOM, LENGTHS = 96, 64, 192, (1, 7, 100)
-# windows as long as the cache: the class that exports has no others
-WINDOW = dict(max_position_embeddings=ROOM, n_positions=ROOM, sliding_window=ROOM, original_max_position_embeddings=ROOM, initializer_range=0.3, pad_token_id=0, tie_word_embeddings=False)
+WHOLE = dict(max_position_embeddings=ROOM, n_positions=ROOM, sliding_window=ROOM, original_max_position_embeddings=ROOM, initializer_range=0.3, pad_token_id=0, tie_word_embeddings=False)
 DECODERS = (
     *("llama", "qwen2", "qwen3", "qwen3_moe", "smollm3", "gemma", "gemma2", "gemma3_text", "phi3", "mistral"),
     *("ministral3", "olmo2", "granite", "exaone4", "gpt_oss", "gpt2"),
@@ -88,14 +88,19 @@ class Places(torch.nn.Module):
         return self.module(input_ids=tokens, cache_position=input_pos + torch.arange(tokens.shape[1]))
 
 
-def decoder_only(folder, kind):
+def decoder_only(folder, name):
+    kind, _, window = name.partition("@")
     settings = from_transformers.SPECIAL.get(kind, {})
-    from_transformers.SPECIAL[kind] = {**settings, **WINDOW}
+    windows = {"sliding_window": int(window)} if window else {}
+    if window and getattr(transformers.CONFIG_MAPPING[kind](), "layer_types", None) is not None:
+        windows["layer_types"] = ["sliding_attention", "full_attention"]
+    from_transformers.SPECIAL[kind] = {**settings, **WHOLE, **windows}
     config = from_transformers.tiny(kind)
+    from_transformers.SPECIAL[kind] = settings
     model = seeded(kind, lambda: AutoModelForCausalLM.from_config(config).float())
     cases = [{"prompt": p[0].tolist(), "tokens": continued(model, p)[p.shape[1] :]} for p in prompts()]
     model.generation_config = GenerationConfig(use_cache=True, cache_implementation="static", cache_config={"batch_size": 1, "max_cache_len": ROOM}, eos_token_id=None)
-    stem = f"{folder}/{kind}"
+    stem = f"{folder}/{name}"
     for form, length, dim in (("cached", 3, Dim("s", max=ROOM - 1)), ("step", 1, None)):
         arguments = {"input_ids": torch.zeros(1, length, dtype=torch.long), "cache_position": torch.arange(length)}
         shapes = {"input_ids": {1: dim}, "cache_position": {0: dim}} if dim else None
@@ -104,7 +109,7 @@ def decoder_only(folder, kind):
     try:
         rows(stem, model, config)
     except Exception as error:
-        print("no rows", kind, str(error).strip().split("\n")[0][:160], flush=True)
+        print("no rows", name, str(error).strip().split("\n")[0][:160], flush=True)
     # grouped products of experts are no operators of ExecuTorch
     if hasattr(config, "num_experts") or hasattr(config, "num_local_experts"):
         model.set_experts_implementation("batched_mm")

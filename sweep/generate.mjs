@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Generates with every language model that with_caches.py wrote to a folder, and compares with the tokens of PyTorch.
 //
-//   generate.mjs [--lib DIST/index.js] [--filter REGEX] [--form REGEX] [--compile auto|eager|off] [--threads N] DIR ...
+//   generate.mjs [--lib DIST/index.js] [--filter REGEX] [--form REGEX] [--compile auto|eager|off] [--threads N] [--draft FILE|prompt] DIR ...
 //
 // For each: 64 tokens behind prompts of 1, 7 and 100; the same of a session that goes back, of its forks, and of all prompts at the same time.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -17,11 +17,14 @@ const { values, positionals } = parseArgs({
     form: { type: 'string', default: '' },
     compile: { type: 'string', default: 'auto' },
     threads: { type: 'string' },
+    draft: { type: 'string' },
   },
 })
 const { generate, loadModule, openSession, setNumThreads, tensor } = await import(pathToFileURL(values.lib).href)
 if (values.threads !== undefined) setNumThreads(Number(values.threads))
 const { compile } = values
+// whose guesses change no token
+const draft = values.draft === undefined || values.draft === 'prompt' ? values.draft : await loadModule(values.draft, { compile })
 const wanted = new RegExp(values.filter)
 const isForm = (form) => new RegExp(values.form).test(form)
 const FORMS = ['cached.pt2', 'step.pt2', 'rows.pt2', 'cached.pte', 'step.pte', 'places.pte', 'xnnpack.pte']
@@ -31,6 +34,9 @@ const tokensOf = async (generation) => {
   for await (const { token } of generation) tokens.push(token)
   return tokens
 }
+
+/** What XNNPACK gives, where that is another network. */
+const ofXnnpack = (one) => ({ ...one, tokens: one.xnnpack ?? one.tokens })
 
 /** How far two lists agree; null: all of it. */
 function difference(found, expected) {
@@ -44,7 +50,7 @@ async function* faultsOf(open, cases) {
     const wrong = difference(found, expected)
     return wrong === null ? [] : [`${what}: ${wrong}`]
   }
-  const all = { maxTokens: 64 }
+  const all = { maxTokens: 64, draft }
   for (const one of cases) {
     const { model, prompt } = await open(one)
     yield* check(`a prompt of ${one.prompt.length}`, await tokensOf(generate(model, prompt, all)), one.tokens)
@@ -55,12 +61,12 @@ async function* faultsOf(open, cases) {
   const { model, inputs, tokens } = await open(last)
   const session = await openSession(model, inputs)
   const behind = (count) => [...tokens, ...last.tokens.slice(0, count)]
-  yield* check('a session', await tokensOf(session.generate(tokens, { maxTokens: 20 })), last.tokens.slice(0, 20))
+  yield* check('a session', await tokensOf(session.generate(tokens, { ...all, maxTokens: 20 })), last.tokens.slice(0, 20))
   const fork = await session.fork()
   session.rewind(Math.min(session.tokens.length, tokens.length + 5))
   const [back, forked] = await Promise.all([
-    tokensOf(session.generate(behind(5), { maxTokens: 40 })),
-    tokensOf(fork.generate(behind(20), { maxTokens: 40 })),
+    tokensOf(session.generate(behind(5), { ...all, maxTokens: 40 })),
+    tokensOf(fork.generate(behind(20), { ...all, maxTokens: 40 })),
   ])
   yield* check('going back', back, last.tokens.slice(5, 45))
   yield* check('a fork', forked, last.tokens.slice(20, 60))
@@ -103,7 +109,8 @@ for (const folder of positionals)
       if (!isForm(form) || !existsSync(path)) continue
       const model = await loadModule(path, { compile })
       // torch.export makes no masks of fewer than four tokens
-      const fit = form === 'rows.pt2' ? cases.filter(({ prompt }) => prompt.length >= 4) : cases
+      const fit =
+        form === 'rows.pt2' ? cases.filter(({ prompt }) => prompt.length >= 4) : form === 'xnnpack.pte' ? cases.map(ofXnnpack) : cases
       await judge(`${kind}.${form}`, ({ prompt }) => ({ model, prompt, inputs: {}, tokens: prompt }), fit)
       model.dispose()
     }

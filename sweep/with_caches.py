@@ -5,6 +5,7 @@ TYPE.encoder.pt2 and TYPE.decoder.pt2, and TYPE.tokens.json. Where the package e
 XNNPACK; of llama also TYPE.places.pte, which takes tokens and the place of the first of them. TYPE@16 is TYPE with a window of 16 tokens,
 in its first layer where an architecture has both.
 """
+import copy
 import json
 import os
 import sys
@@ -14,6 +15,7 @@ import from_transformers  # before transformers, for torchvision's operators
 import transformers
 from torch.export import Dim
 from transformers import AutoModelForCausalLM, DynamicCache, GenerationConfig, T5Config, T5ForConditionalGeneration, WhisperConfig, WhisperForConditionalGeneration
+from transformers.activations import GELUTanh
 from transformers.integrations.executorch import (
     Seq2SeqLMDecoderExportableModuleWithStaticCache,
     Seq2SeqLMEncoderExportableModule,
@@ -99,6 +101,9 @@ def decoder_only(folder, name):
     from_transformers.SPECIAL[kind] = settings
     model = seeded(kind, lambda: AutoModelForCausalLM.from_config(config).float())
     cases = [{"prompt": p[0].tolist(), "tokens": continued(model, p)[p.shape[1] :]} for p in prompts()]
+    exact = with_exact_gelu(model)
+    for case, p in zip(cases, prompts() if exact is not None else ()):
+        case["xnnpack"] = continued(exact, p)[p.shape[1] :]
     model.generation_config = GenerationConfig(use_cache=True, cache_implementation="static", cache_config={"batch_size": 1, "max_cache_len": ROOM}, eos_token_id=None)
     stem = f"{folder}/{name}"
     for form, length, dim in (("cached", 3, Dim("s", max=ROOM - 1)), ("step", 1, None)):
@@ -123,6 +128,15 @@ def decoder_only(folder, name):
         arguments = {"tokens": torch.zeros(1, 3, dtype=torch.long), "input_pos": torch.zeros(1, dtype=torch.long)}
         save_pte(f"{stem}.places", Places(make()), arguments, {"tokens": {1: Dim("s", max=ROOM - 1)}, "input_pos": None})
     return cases
+
+
+def with_exact_gelu(model):
+    """What ExecuTorch makes of a model for XNNPACK: its partitions have one GELU, the exact one, and take others for it. None where the model has no others."""
+    model = copy.deepcopy(model)
+    found = [(parent, name) for parent in model.modules() for name, child in parent.named_children() if isinstance(child, GELUTanh)]
+    for parent, name in found:
+        setattr(parent, name, torch.nn.GELU())
+    return model if found else None
 
 
 def rows(stem, model, config):

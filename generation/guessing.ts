@@ -1,5 +1,6 @@
 import type { LanguageModel } from './language-model.js'
 import { Context } from './context.js'
+import { fixedSize } from './roles.js'
 import { largest } from './sampling/sampler.js'
 import { beginSteps } from './steps/begin.js'
 import type { Steps } from './steps/steps.js'
@@ -19,7 +20,9 @@ export type Draft = LanguageModel | 'prompt'
 
 /** Throws INVALID_ARGUMENT for drafts that are no language models. */
 export function beginGuessing(draft: Draft): Guesser {
-  return draft === 'prompt' ? new LookUp() : new DraftModel(beginSteps(draft, { given: new Map() }))
+  if (draft === 'prompt') return new LookUp()
+  const logits = draft.outputs?.find(({ name }) => name === 'logits') ?? draft.outputs?.[0]
+  return new DraftModel(beginSteps(draft, { given: new Map() }), fixedSize(logits?.shape?.at(-1)) ?? Infinity)
 }
 
 /** The longest end of the tokens that is looked for. */
@@ -55,14 +58,21 @@ function latest(tokens: readonly number[], length: number): number {
 class DraftModel implements Guesser {
   private readonly context: Context
 
-  constructor(private readonly steps: Steps) {
+  /** `vocabulary`: tokens that it knows, as far as is said before its first call. */
+  constructor(
+    private readonly steps: Steps,
+    private vocabulary: number,
+  ) {
     this.context = new Context(steps)
   }
 
   async guess(tokens: readonly number[], count: number, signal: AbortSignal | undefined): Promise<readonly number[]> {
     const guesses: number[] = []
+    // of tokens that it does not know it cannot say what follows
+    if (tokens.some((token) => token >= this.vocabulary)) return guesses
     while (guesses.length < count && tokens.length + guesses.length <= this.steps.capacity) {
       const [logits] = await this.context.see([...tokens, ...guesses], { signal })
+      this.vocabulary = logits!.length
       guesses.push(largest(logits!))
     }
     return guesses

@@ -97,7 +97,7 @@ export class Run implements Generation {
       let rows = await this.read()
       for (let row = 0; ; row++) {
         if (row === rows.length) {
-          guesses = await this.guess(all, maxTokens)
+          guesses = await this.guess(all, maxTokens, rows[0]!.length)
           rows = await context.see(guesses.length === 0 ? all : [...all, ...guesses], { rows: 1 + guesses.length, chunk, signal })
           row = 0
         }
@@ -159,8 +159,8 @@ export class Run implements Generation {
     return context.see(prompt, options)
   }
 
-  /** Tokens that may follow, as many as a call has room for, and as are asked for. */
-  private async guess(all: readonly number[], maxTokens: number): Promise<readonly number[]> {
+  /** Tokens that may follow, as many as a call has room for, and as are asked for, up to the first that is none of the model's `vocabulary`. */
+  private async guess(all: readonly number[], maxTokens: number, vocabulary: number): Promise<readonly number[]> {
     const { context, guesser, options } = this
     const { draftTokens = DRAFT_TOKENS, signal } = options
     if (guesser === null) return []
@@ -169,6 +169,9 @@ export class Run implements Generation {
     if (context.seen.length < all.length - 1) this.guesser = null
     const { capacity, chunk } = context.steps
     const room = Math.min(draftTokens, maxTokens - this.completed - 1, capacity - all.length, chunk - 1)
-    return this.guesser === null || room < 1 ? [] : guesser.guess(all, room, signal)
+    if (this.guesser === null || room < 1) return []
+    const guesses = await guesser.guess(all, room, signal)
+    const end = guesses.findIndex((token) => token >= vocabulary)
+    return end < 0 ? guesses : guesses.slice(0, end)
   }
 }

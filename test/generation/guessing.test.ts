@@ -1,5 +1,16 @@
 import t from 'tap'
-import { generate, type GenerationOptions, type Module, openSession } from '../../src/index.js'
+import {
+  cat,
+  generate,
+  type GenerationOptions,
+  type Module,
+  openSession,
+  type Output,
+  PtliteError,
+  type RunOptions,
+  type Tensor,
+  tensor,
+} from '../../src/index.js'
 import { continued, load, loadT5, tokensOf } from './fixtures.js'
 
 /** Counts the calls of a model. */
@@ -64,6 +75,51 @@ t.test('a program for one token at a time has nothing guessed', async (t) => {
 t.test('an encoder and a decoder', async (t) => {
   const { prompt, tokens } = continued.t5[1]!
   t.strictSame(await tokensOf(generate(await loadT5(), prompt, { maxTokens: 32, draft: 'prompt' })), tokens.slice(0, 32))
+})
+
+/** A draft that knows `vocabulary` tokens: of more of them than it has it guesses the last one after each that is odd. */
+function knowing(draft: Module, vocabulary: number): Module {
+  const size = { text: String(vocabulary), min: vocabulary, max: vocabulary }
+  const [logits] = draft.outputs!
+  const outputs = [{ ...logits!, shape: [...logits!.shape!.slice(0, -1), size] }]
+  const run = async (method: string, args: readonly [Tensor, ...Tensor[]], options?: RunOptions): Promise<Output> => {
+    const tokens = [...args[0].data()].map(Number)
+    if (tokens.some((token) => token >= vocabulary)) throw new PtliteError('INVALID_ARGUMENT', 'an index is out of range')
+    // what the network behind it lacks, it takes for another token
+    const taken = tensor(
+      tokens.map((token) => token % 64),
+      args[0].shape,
+      'int64',
+    )
+    const output = (await draft.run(method, [taken, ...args.slice(1)], options)) as Tensor
+    const known = output.shape.at(-1)!
+    if (vocabulary <= known) return output.slice(-1, 0, vocabulary)
+    const [batch, count] = output.shape as [number, number]
+    const more = Array.from({ length: batch * count * (vocabulary - known) }, () => (tokens.at(-1)! % 2 === 1 ? 1e4 : -1e4))
+    return cat([output, tensor(more, [batch, count, vocabulary - known])], -1)
+  }
+  const get = (_: Module, name: string): unknown => {
+    if (name === 'run') return run
+    if (name === 'outputs') return outputs
+    const value: unknown = Reflect.get(draft, name, draft)
+    return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(draft) : value
+  }
+  return new Proxy(draft, { get } as ProxyHandler<Module>)
+}
+
+t.test('drafts that know more tokens, or fewer', async (t) => {
+  const model = await load('llama-past-dict')
+  const { prompt, tokens } = continued.llama[1]!
+  const draft = await load('llama-buffers')
+  const accepted: number[] = []
+  for (const vocabulary of [64, 80, 32]) {
+    const generation = generate(model, prompt, { maxTokens: 48, draft: knowing(draft, vocabulary) })
+    t.strictSame(await tokensOf(generation), tokens.slice(0, 48), `${vocabulary} tokens`)
+    accepted.push(generation.usage.acceptedTokens)
+  }
+  const [same, more, fewer] = accepted as [number, number, number]
+  t.ok(more > 0 && more < same, `of ${same} guesses that are right ${more} are before one that is no token`)
+  t.ok(fewer < same, `${fewer}, until there is a token that the draft does not know`)
 })
 
 t.test('a token that stops, the most tokens, and the end of the cache', async (t) => {

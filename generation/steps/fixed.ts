@@ -16,7 +16,8 @@ const uses = new WeakMap<LanguageModel, Use>()
 
 /**
  * Of a model with a cache of fixed size, which is told where in it its tokens go: in its buffers, or in tensors that it takes and gives. What is behind a
- * token's place is masked for it, so that going back is to begin at an earlier place.
+ * token's place is masked for it, so that going back is to begin at an earlier place. Layers with a window may keep fewer tokens than the model sees: their caches are rings, whose
+ * oldest tokens make room for new ones, and going back further than they allow for is to begin anew.
  *
  * Several may have one model with buffers: each puts its own state into it when it is its turn.
  */
@@ -26,6 +27,10 @@ export class FixedSteps implements Steps {
   readonly capacity: number
   readonly chunk: number
   private readonly use: Use
+  /** The tokens that the smallest ring keeps; Infinity where all caches keep all. */
+  private readonly ring: number
+  /** Places before this one were written to. */
+  private reached = 0
   /** What the model's buffers held when another one put its state there. */
   private saved: ModuleState | null = null
   private past: readonly Tensor[]
@@ -36,8 +41,11 @@ export class FixedSteps implements Steps {
     if (use === undefined) uses.set(model, (use = { owner: null, turn: Promise.resolve() }))
     this.use = use
     this.past = slots.filter(({ role }) => role === 'past').map(({ info }) => zerosFor(info))
-    this.capacity = capacityOf(caller, this.past)
-    this.chunk = Math.min(caller.width ?? caller.most, this.capacity)
+    const caches = cachesOf(caller, this.past)
+    this.capacity = capacityOf(caller, caches)
+    this.ring = ringOf(caches, this.capacity)
+    const free = Math.min(caller.most, Math.max(1, Math.floor(this.ring * RING_SHARE)))
+    this.chunk = Math.min(caller.width ?? free, this.capacity)
   }
 
   async advance(tokens: readonly number[], rows: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
@@ -50,6 +58,7 @@ export class FixedSteps implements Steps {
           'LIMIT_EXCEEDED',
           `generate(): the program takes ${width} tokens at a time, and its cache has room for ${this.capacity - this.length} more`,
         )
+      this.reached = Math.max(this.reached, this.length + width)
       const { logits, others } = await caller.call(tokens, this.length, past, rows, signal)
       if (past.length > 0) this.past = others.slice(0, past.length)
       this.length += tokens.length
@@ -62,13 +71,18 @@ export class FixedSteps implements Steps {
   }
 
   rewind(length: number): void {
-    this.length = Math.min(length, this.length)
+    if (length >= this.length) return
+    // the first token of a call finds all that it looks back at, though `chunk` tokens are written by then: so it does where fewer than that were written behind its place
+    const isKept = this.reached <= this.ring || this.reached - length < this.chunk
+    this.length = isKept ? length : 0
+    if (this.length === 0) this.reached = 0
   }
 
   fork(): Promise<Steps> {
     return this.inTurn(() => {
       const other = new FixedSteps(this.caller)
       other.length = this.length
+      other.reached = this.reached
       other.past = this.past.map((t) => t.clone())
       if (this.inBuffers && this.length > 0) other.saved = this.use.owner === this ? this.caller.model.saveState() : this.saved
       return Promise.resolve(other)
@@ -111,15 +125,41 @@ export class FixedSteps implements Steps {
 const SAY_CAPACITY = ['get_max_context_len', 'get_max_seq_len'] as const
 
 /**
- * The tokens that a cache has room for: what the program says, or the larger of both middle sizes of its keys and values, of which the other is the number
- * of heads.
+ * What a call may overwrite of a ring. Those of ExecuTorch keep twice the window of their layer, besides tokens at the beginning that are always seen: of the half that is for
+ * tokens of the call a half is safe.
  */
-function capacityOf({ model }: Caller, past: readonly Tensor[]): number {
+const RING_SHARE = 1 / 4
+
+/** Keys and values: what the program takes, or buffers that are called caches, or, of ExecuTorch's programs without names of buffers, all that calls write to. */
+function cachesOf({ model }: Caller, past: readonly Tensor[]): readonly Cache[] {
+  const ofRank = (caches: readonly Cache[]): readonly Cache[] => caches.filter(({ shape }) => shape.length === 4)
+  if (past.length > 0) return ofRank(past)
+  const called = (name: RegExp): readonly Cache[] => ofRank([...model.parameters()].flatMap(([key, t]) => (name.test(key) ? [t] : [])))
+  const named = called(/cache/)
+  return named.length > 0 ? named : called(WITHOUT_NAME)
+}
+
+interface Cache {
+  readonly shape: readonly number[]
+}
+
+/** What readers of ExecuTorch's programs call memory that calls write to: by its place. */
+const WITHOUT_NAME = /(^|\.)buffer_[a-z]?\d/
+
+/** The tokens that a cache has room for: the larger of both middle sizes, of which the other is the number of heads. */
+const roomOf = ({ shape }: Cache): number => Math.max(shape[1]!, shape[2]!)
+
+/** The tokens that the model has room for: what the program says, or the room of the largest cache. Infinity where nothing says. */
+function capacityOf({ model }: Caller, caches: readonly Cache[]): number {
   for (const method of SAY_CAPACITY) {
     const said = model.methods.includes(method) ? Number(model.call(method)) : NaN
     if (Number.isSafeInteger(said) && said > 0) return said
   }
-  const caches = past.length > 0 ? past : [...model.parameters()].flatMap(([name, t]) => (/cache/.test(name) ? [t] : []))
-  const sizes = caches.flatMap(({ shape }) => (shape.length === 4 ? [Math.max(shape[1]!, shape[2]!)] : []))
-  return sizes.length === 0 ? Infinity : Math.max(...sizes)
+  return caches.length === 0 ? Infinity : Math.max(...caches.map(roomOf))
+}
+
+/** The tokens that the smallest cache keeps which has less room than the model; Infinity where all have as much. Keys that are turned have their tokens last. */
+function ringOf(caches: readonly Cache[], capacity: number): number {
+  const rings = caches.filter((cache) => Math.max(roomOf(cache), cache.shape[3]!) < capacity)
+  return Math.min(Infinity, ...rings.map(roomOf))
 }

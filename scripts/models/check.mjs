@@ -1,20 +1,29 @@
 #!/usr/bin/env node
-// Compares exported models with PyTorch: check.mjs FOLDER ...
+// Compares exported models with PyTorch: check.mjs [--forms compiled,int8] [--times 6] FOLDER ...
 //
-// Each call that the script kept is made six times, interpreted and compiled, and with weights in few bits: printed are the largest differences at the first, third
-// and sixth, of the largest value of the output. Of what generates, the tokens are compared. Exits with 1 where float32 is further than --tolerance, or a token is another.
+// Each call that the script kept is made --times times, interpreted, compiled, by run(), by a .ptlc file, and with weights in few bits: printed are the largest differences at the
+// first, third and last, of the largest value of the output. Of what generates, the tokens are compared, and there is no .ptlc file, which keeps no state. Exits with 1 where float32
+// is further than --tolerance, or a token is another.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { generate, loadModule, setNumThreads } from '../../dist/index.js'
-import { callsOf, generatorOf, jsonOf, programsOf, promptOf, tensorsOf } from './folder.mjs'
+import { callsOf, compileAhead, generatorOf, jsonOf, programsOf, promptOf, tensorsOf } from './folder.mjs'
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { tolerance: { type: 'string', default: '1e-4' } } })
-const VARIANTS = [
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { tolerance: { type: 'string', default: '1e-4' }, forms: { type: 'string' }, times: { type: 'string', default: '6' } },
+})
+const ALL = [
   { name: 'interpreted', options: { compile: 'off' }, isExact: true },
   { name: 'compiled', options: { compile: 'eager' }, isExact: true },
+  { name: 'run()', isInBackground: true, isExact: true },
+  { name: '.ptlc', isAhead: true, isExact: true },
   { name: 'int8', options: { weights: 'int8' }, isExact: false },
   { name: 'int4', options: { weights: 'int4' }, isExact: false },
 ]
+const VARIANTS = values.forms === undefined ? ALL : ALL.filter(({ name }) => values.forms.split(',').includes(name))
 setNumThreads(2)
 let isWrong = false
 
@@ -34,20 +43,35 @@ function difference(found, expected) {
   return most / (largest || 1)
 }
 
-async function compare(folder, program, { name, options, isExact }) {
-  const model = await loadModule(join(folder, '1', `${program}.pt2`), options)
+/** What is loaded for a call. */
+async function opened(folder, program, call, { options, isAhead }) {
+  if (!isAhead) return loadModule(join(folder, '1', `${program}.pt2`), options)
+  const out = mkdtempSync(join(tmpdir(), 'models-'))
+  try {
+    const path = join(out, `${program}.ptlc`)
+    compileAhead(folder, program, call, path)
+    return await loadModule(path)
+  } finally {
+    // what is mapped stays
+    rmSync(out, { recursive: true })
+  }
+}
+
+async function compare(folder, program, variant) {
+  const { name, isInBackground, isExact } = variant
   for (const [i, { inputs, outputs }] of callsOf(folder, program).entries()) {
+    const model = await opened(folder, program, i, variant)
     const found = []
-    for (let k = 1; k <= 6; k++) {
-      const results = tensorsOf(model.forward(...inputs))
+    for (let k = 1; k <= Number(values.times); k++) {
+      const results = tensorsOf(isInBackground ? await model.run('forward', inputs) : model.forward(...inputs))
       found.push(results.length === outputs.length ? Math.max(...outputs.map((output, j) => difference(results[j], output))) : Infinity)
     }
-    const shown = [found[0], found[2], found[5]]
+    model.dispose()
+    const shown = [found[0], found[2], found.at(-1)].filter((value) => value !== undefined)
     if (isExact) isWrong ||= shown.some((value) => !(value <= Number(values.tolerance)))
     const sizes = inputs.map(({ shape }) => `[${shape}]`).join(' ')
     console.log(`${basename(folder)} ${program} ${i} ${sizes} ${name}: ${shown.map((value) => value.toExponential(1)).join(' ')}`)
   }
-  model.dispose()
 }
 
 async function compareTokens(folder, cases, { name, options, isExact }) {
@@ -64,8 +88,9 @@ async function compareTokens(folder, cases, { name, options, isExact }) {
 
 for (const folder of positionals)
   for (const variant of VARIANTS) {
-    for (const program of programsOf(folder)) await compare(folder, program, variant)
     const cases = jsonOf(folder, 'tokens.json')
-    if (cases !== null) await compareTokens(folder, cases, variant)
+    if (cases !== null && variant.isAhead) continue
+    for (const program of programsOf(folder)) await compare(folder, program, variant)
+    if (cases !== null && !variant.isInBackground) await compareTokens(folder, cases, variant)
   }
 if (isWrong) process.exitCode = 1

@@ -1,6 +1,8 @@
 // What the scripts of this folder wrote of a model: its programs, and calls of them with PyTorch's results.
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { readNpy } from '../../bench/lib/npy.mjs'
 import { loadModule, tensor } from '../../dist/index.js'
 
@@ -26,6 +28,23 @@ export function callsOf(folder, program) {
     calls.push({ inputs: read(path, 'input'), outputs: read(path, 'output') })
   }
   return calls
+}
+
+/** Writes a program's plan of a call to `path`, by the command. */
+export function compileAhead(folder, program, call, path, options = []) {
+  const kept = join(folder, 'calls', `${program}-${call}`)
+  const names = readdirSync(kept).filter((name) => name.startsWith('input-'))
+  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+  const args = [
+    'compile',
+    join(folder, '1', `${program}.pt2`),
+    ...options,
+    '-o',
+    path,
+    '--input',
+    ...names.map((_, i) => join(kept, `input-${i}.npy`)),
+  ]
+  execFileSync(process.execPath, [cli, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
 /** All tensors of a result, in order. */

@@ -1,53 +1,109 @@
 #!/usr/bin/env node
-// Prints a table of sizes, memory and times of exported models: measure.mjs [--threads 2] [--seconds 3] FOLDER ...
+// Prints a table of sizes, memory and times of exported models: measure.mjs [--threads 2] [--seconds 3] [--python python3] FOLDER ...
 //
-// A row is a process of its own that loads a program and calls it as the script's first call does: file, memory of the process afterwards, time to load, the first call, and
-// the median of later ones. What generates (tokens.json) is given a prompt of 128 tokens twice: the second time counts, and the tokens that follow it.
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+// A row is a process of its own that loads a program and calls it as the script's first call does. All rows of a program take turns, and --python adds one of PyTorch: other work on the
+// machine slows them alike. Times are the least of all: of loading and of the first call of two processes, of calls with one thread and with two those of --seconds each. Memory is the
+// most that a process had. What generates (tokens.json) is given a prompt of 128 tokens twice: the second time counts, and the tokens that follow it, with --threads.
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { generate, loadModule, setNumThreads } from '../../dist/index.js'
-import { callsOf, generatorOf, programsOf, promptOf } from './folder.mjs'
+import { callsOf, compileAhead, generatorOf, programsOf, promptOf } from './folder.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     threads: { type: 'string', default: '2' },
     seconds: { type: 'string', default: '3' },
+    python: { type: 'string' },
     weights: { type: 'string' },
     program: { type: 'string' },
     file: { type: 'string' },
   },
 })
+const SELF = fileURLToPath(import.meta.url)
+const ROUNDS = 5
 const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]
 const since = (start) => performance.now() - start
-const memory = () => Math.round(process.memoryUsage.rss() / 1e6)
 const short = (time) => (time < 10 ? time.toFixed(2) : time < 100 ? time.toFixed(1) : time.toFixed(0))
 
-/** A row of calls. */
+/** A process that loads and calls once, and then calls for as long as each line of its input says, as pytorch.py does. */
 async function calls(folder, options) {
   const [{ inputs }] = callsOf(folder, values.program)
+  setNumThreads(2)
   let start = performance.now()
   const model = await loadModule(values.file, options)
   const load = since(start)
   start = performance.now()
   model.forward(...inputs)
-  const first = since(start)
+  console.log(JSON.stringify({ load, first: since(start) }))
   for (let i = 0; i < 2; i++) model.forward(...inputs)
-  const times = []
-  while (times.length < 5 || times.reduce((a, b) => a + b) < 1000 * Number(values.seconds)) {
-    start = performance.now()
-    model.forward(...inputs)
-    times.push(since(start))
+  for await (const line of createInterface({ input: process.stdin })) {
+    const [threads, milliseconds] = line.split(' ').map(Number)
+    setNumThreads(threads)
+    const [begin, times] = [performance.now(), []]
+    do {
+      start = performance.now()
+      model.forward(...inputs)
+      times.push(since(start))
+    } while (since(begin) < milliseconds)
+    console.log(JSON.stringify({ least: Math.min(...times), memory: Math.round((process.resourceUsage().maxRSS * 1024) / 1e6) }))
   }
-  return [memory(), short(load), short(first), short(median(times))]
+}
+
+/** A process whose answers are read line by line. */
+function started(command, args) {
+  const child = spawn(command, args, { env: { ...process.env, PTLITE_MEASURE_ROW: '1' }, stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const answer = async () => {
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`${command} ${args.join(' ')} ended`)
+    return JSON.parse(value)
+  }
+  return {
+    answer,
+    ask: (line) => {
+      child.stdin.write(`${line}\n`)
+      return answer()
+    },
+    end: () => {
+      child.stdin.end()
+      return new Promise((resolve) => child.once('close', resolve))
+    },
+  }
+}
+
+/** What rows take: memory, load, first call, a call with one thread and with two. */
+async function measured(rows) {
+  const results = rows.map(() => ({ load: Infinity, first: Infinity, memory: 0, least: [Infinity, Infinity] }))
+  const begin = async (i) => {
+    const row = started(...rows[i].command)
+    const { load, first } = await row.answer()
+    results[i].load = Math.min(results[i].load, load)
+    results[i].first = Math.min(results[i].first, first)
+    return row
+  }
+  for (const i of rows.keys()) await (await begin(i)).end()
+  const processes = []
+  for (const i of rows.keys()) processes.push(await begin(i))
+  for (let k = 0; k < ROUNDS; k++)
+    for (const [i, row] of processes.entries())
+      for (const threads of [1, 2]) {
+        const { least, memory } = await row.ask(`${threads} ${(1000 * Number(values.seconds)) / ROUNDS}`)
+        results[i].least[threads - 1] = Math.min(results[i].least[threads - 1], least)
+        results[i].memory = memory
+      }
+  for (const row of processes) await row.end()
+  return results.map(({ memory, load, first, least }) => [memory, ...[load, first, ...least].map(short)])
 }
 
 /** A row of what generates. */
 async function tokens(folder, options) {
+  setNumThreads(Number(values.threads))
   let start = performance.now()
   const model = await generatorOf(folder, options)
   const load = since(start)
@@ -57,59 +113,56 @@ async function tokens(folder, options) {
   const arrivals = []
   for await (const _ of generate(model, prompt, { maxTokens: 33 })) arrivals.push(since(start))
   const steps = arrivals.slice(1).map((time, i) => time - arrivals[i])
-  return [memory(), short(load), short(arrivals[0]), (1000 / median(steps)).toFixed(1)]
+  return [Math.round(process.memoryUsage.rss() / 1e6), short(load), short(arrivals[0]), (1000 / median(steps)).toFixed(1)]
 }
 
-function rowOf(folder, options) {
-  const args = ['--threads', values.threads, '--seconds', values.seconds, folder]
-  for (const [name, value] of Object.entries(options)) if (value !== undefined) args.unshift(`--${name}`, value)
-  return JSON.parse(
-    execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...args], {
-      env: { ...process.env, PTLITE_MEASURE_ROW: '1' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    }),
+const size = (...paths) => (paths.reduce((sum, path) => sum + statSync(path).size, 0) / 1e6).toFixed(1)
+
+async function programTable(folder, program, out) {
+  const pathOf = join(folder, '1', `${program}.pt2`)
+  const row = (name, file, options = []) => ({
+    name,
+    file,
+    command: [process.execPath, [SELF, '--program', program, '--file', file, ...options, folder]],
+  })
+  const rows = [undefined, 'int8', 'int4'].map((weights) =>
+    row(weights ?? 'as exported', pathOf, weights === undefined ? [] : ['--weights', weights]),
   )
+  for (const weights of ['int8', 'int4']) {
+    const file = join(out, `${program}-${weights}.ptlc`)
+    compileAhead(folder, program, 0, file, ['--weights', weights])
+    rows.push(row(`${weights}, \`.ptlc\``, file))
+  }
+  const script = fileURLToPath(new URL('pytorch.py', import.meta.url))
+  if (values.python !== undefined) rows.push({ name: 'PyTorch', file: pathOf, command: [values.python, [script, folder, program]] })
+  for (const [i, result] of (await measured(rows)).entries())
+    console.log('|', [program, rows[i].name, size(rows[i].file), ...result].join(' | '), '|')
 }
 
-/** A program with its weights rounded, its plan and no floats. */
-function compiled(folder, program, weights, out) {
-  const path = join(out, `${program}-${weights}.ptlc`)
-  const call = join(folder, 'calls', `${program}-0`)
-  const inputs = readdirSync(call).filter((name) => name.startsWith('input-')).map((_, i) => join(call, `input-${i}.npy`)) // prettier-ignore
-  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-  execFileSync(process.execPath, [cli, 'compile', join(folder, '1', `${program}.pt2`), '--weights', weights, '-o', path, '--input', ...inputs], { stdio: ['ignore', 'ignore', 'inherit'] }) // prettier-ignore
-  return path
-}
-
-function table(folder) {
+async function table(folder) {
   const isGenerator = existsSync(join(folder, 'tokens.json'))
-  console.log(isGenerator ? '| weights | file MB | memory MB | load ms | prompt ms | tokens/s |' : '| program | weights | file MB | memory MB | load ms | first call ms | a call ms |') // prettier-ignore
-  console.log(isGenerator ? '|---|---:|---:|---:|---:|---:|' : '|---|---|---:|---:|---:|---:|---:|')
-  const size = (...paths) => (paths.reduce((sum, path) => sum + statSync(path).size, 0) / 1e6).toFixed(1)
+  console.log(isGenerator ? '| weights | file MB | memory MB | load ms | prompt ms | tokens/s |' : '| program | weights | file MB | peak MB | load ms | first call ms | 1 thread ms | 2 threads ms |') // prettier-ignore
+  console.log(isGenerator ? '|---|---:|---:|---:|---:|---:|' : '|---|---|---:|---:|---:|---:|---:|---:|')
   const programs = programsOf(folder)
-  const pathOf = (program) => join(folder, '1', `${program}.pt2`)
   if (isGenerator) {
-    for (const weights of [undefined, 'int8', 'int4'])
-      console.log('|', [weights ?? 'as exported', size(...programs.map(pathOf)), ...rowOf(folder, { weights })].join(' | '), '|')
+    const files = programs.map((program) => join(folder, '1', `${program}.pt2`))
+    for (const weights of [undefined, 'int8', 'int4']) {
+      const args = [SELF, '--threads', values.threads, ...(weights === undefined ? [] : ['--weights', weights]), folder]
+      const row = execFileSync(process.execPath, args, { env: { ...process.env, PTLITE_MEASURE_ROW: '1' }, stdio: ['ignore', 'pipe', 'inherit'] }) // prettier-ignore
+      console.log('|', [weights ?? 'as exported', size(...files), ...JSON.parse(row)].join(' | '), '|')
+    }
     return
   }
   const out = mkdtempSync(join(tmpdir(), 'models-'))
-  for (const program of programs) {
-    for (const weights of [undefined, 'int8', 'int4']) {
-      const file = pathOf(program)
-      console.log('|', [program, weights ?? 'as exported', size(file), ...rowOf(folder, { program, weights, file })].join(' | '), '|')
-    }
-    for (const weights of ['int8', 'int4']) {
-      const file = compiled(folder, program, weights, out)
-      console.log('|', [program, `${weights}, \`.ptlc\``, size(file), ...rowOf(folder, { program, file })].join(' | '), '|')
-    }
+  try {
+    for (const program of programs) await programTable(folder, program, out)
+  } finally {
+    rmSync(out, { recursive: true })
   }
-  rmSync(out, { recursive: true })
 }
 
-setNumThreads(Number(values.threads))
 const [folder] = positionals
-const { weights } = values
-if (values.file !== undefined) console.log(JSON.stringify(await calls(folder, weights === undefined ? {} : { weights })))
-else if (process.env.PTLITE_MEASURE_ROW) console.log(JSON.stringify(await tokens(folder, weights === undefined ? {} : { weights })))
-else for (const each of positionals) table(each)
+const options = values.weights === undefined ? {} : { weights: values.weights }
+if (values.file !== undefined) await calls(folder, options)
+else if (process.env.PTLITE_MEASURE_ROW) console.log(JSON.stringify(await tokens(folder, options)))
+else for (const each of positionals) await table(each)

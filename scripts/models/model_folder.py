@@ -14,6 +14,15 @@ import shutil
 
 import numpy
 import torch
+
+try:
+    import torchvision
+except ImportError:
+    pass
+except RuntimeError:
+    # one whose compiled part does not fit this PyTorch: transformers imports it, and it names operators that nobody has declared
+    for name in ("nms", "qnms"):
+        torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 import transformers
 
 
@@ -29,12 +38,14 @@ def arguments(description, names):
 
 
 class Model:
-    """The folder of a model."""
+    """The folder of a model; without one, where what is made of a network has folders of its own."""
 
-    def __init__(self, options):
+    def __init__(self, options, is_folder=True):
         self.options = options
         self.name = options.name or (options.source.rstrip("/").split("/")[-1].lower() if options.source else options.like)
         self.folder = os.path.join(options.out, self.name)
+        if not is_folder:
+            return
         shutil.rmtree(os.path.join(self.folder, "calls"), ignore_errors=True)
         os.makedirs(os.path.join(self.folder, "1"), exist_ok=True)
 
@@ -80,6 +91,41 @@ def spread(network):
         for weight in network.parameters():
             if weight.dim() <= 1:
                 weight.add_(torch.randn(weight.shape, generator=generator) * 0.1)
+    return network
+
+
+def settled(network, *values):
+    """Batch normalization with the statistics of a call: random layers would otherwise fade or grow, one after the other."""
+    norms = [layer for layer in network.modules() if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm)]
+    network.eval()
+    for norm in norms:
+        norm.train()
+        norm.momentum = 1.0
+    with torch.no_grad():
+        network(*values)
+    return network.eval()
+
+
+def balanced(network, *values, linear=False):
+    """Random convolutions, with `linear` linear layers too, each scaled so that what it gives in a call has a variance of 1: through many layers numbers would fade, and the last one would give the same everywhere."""
+    seen = set()
+
+    def scale(layer, _, output):
+        if layer in seen:
+            return output
+        seen.add(layer)
+        factor = 1 / output.std().clamp(min=1e-12)
+        layer.weight.mul_(factor)
+        if layer.bias is not None:
+            layer.bias.mul_(factor)
+        return output * factor
+
+    kinds = (torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d, *((torch.nn.Linear,) if linear else ()))
+    hooks = [layer.register_forward_hook(scale) for layer in network.modules() if isinstance(layer, kinds)]
+    with torch.no_grad():
+        network(*values)
+    for hook in hooks:
+        hook.remove()
     return network
 
 

@@ -17,7 +17,13 @@ export const PAGES = {
     'docs/security.md',
     'docs/support.md',
   ],
-  Recipes: ['docs/models/README.md', 'docs/models/chat.md', 'docs/models/embeddings.md', 'docs/models/whisper.md'],
+  Recipes: [
+    'docs/models/README.md',
+    'docs/models/chat.md',
+    'docs/models/embeddings.md',
+    'docs/models/whisper.md',
+    'docs/models/clip.md',
+  ],
   Examples: [
     'examples/README.md',
     'examples/classify/README.md',

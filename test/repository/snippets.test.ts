@@ -20,6 +20,7 @@ const PAGES = [
   'docs/models/chat.md',
   'docs/models/embeddings.md',
   'docs/models/whisper.md',
+  'docs/models/clip.md',
 ]
 
 interface Snippet {
@@ -50,7 +51,8 @@ const GIVEN: Readonly<Record<string, string>> = {
   loadKernels: `declare function loadKernels(path: string): void`,
   readFile: `import { readFile } from 'node:fs/promises'`,
   writeFileSync: `import { writeFileSync } from 'node:fs'`,
-  // its declarations, of what is called
+  // declarations of what is called
+  canvas: `declare const canvas: { width: number; height: number; getContext(kind: '2d'): { getImageData(x: number, y: number, width: number, height: number): { data: Uint8ClampedArray; width: number; height: number } } | null }`,
   sharp: `declare function sharp(path: string): { raw(): { toBuffer(options: { resolveWithObject: true }): Promise<{ data: Buffer; info: { format: string; width: number; height: number; channels: 1 | 2 | 3 | 4 } }> } }`,
 }
 

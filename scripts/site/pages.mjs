@@ -23,6 +23,7 @@ export const PAGES = {
     'docs/models/embeddings.md',
     'docs/models/whisper.md',
     'docs/models/clip.md',
+    'docs/models/detection.md',
   ],
   Examples: [
     'examples/README.md',

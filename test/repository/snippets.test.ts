@@ -21,6 +21,7 @@ const PAGES = [
   'docs/models/embeddings.md',
   'docs/models/whisper.md',
   'docs/models/clip.md',
+  'docs/models/detection.md',
 ]
 
 interface Snippet {

@@ -24,6 +24,7 @@ export const PAGES = {
     'docs/models/whisper.md',
     'docs/models/clip.md',
     'docs/models/detection.md',
+    'docs/models/depth.md',
   ],
   Examples: [
     'examples/README.md',

@@ -22,6 +22,7 @@ const PAGES = [
   'docs/models/whisper.md',
   'docs/models/clip.md',
   'docs/models/detection.md',
+  'docs/models/depth.md',
 ]
 
 interface Snippet {

@@ -25,6 +25,7 @@ export const PAGES = {
     'docs/models/clip.md',
     'docs/models/detection.md',
     'docs/models/depth.md',
+    'docs/models/segment-anything.md',
   ],
   Examples: [
     'examples/README.md',

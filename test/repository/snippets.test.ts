@@ -23,6 +23,7 @@ const PAGES = [
   'docs/models/clip.md',
   'docs/models/detection.md',
   'docs/models/depth.md',
+  'docs/models/segment-anything.md',
 ]
 
 interface Snippet {

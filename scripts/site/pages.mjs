@@ -26,6 +26,7 @@ export const PAGES = {
     'docs/models/detection.md',
     'docs/models/depth.md',
     'docs/models/segment-anything.md',
+    'docs/models/voice-activity.md',
   ],
   Examples: [
     'examples/README.md',

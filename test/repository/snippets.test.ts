@@ -24,6 +24,7 @@ const PAGES = [
   'docs/models/detection.md',
   'docs/models/depth.md',
   'docs/models/segment-anything.md',
+  'docs/models/voice-activity.md',
 ]
 
 interface Snippet {

@@ -27,6 +27,7 @@ export const PAGES = {
     'docs/models/depth.md',
     'docs/models/segment-anything.md',
     'docs/models/voice-activity.md',
+    'docs/models/text-to-speech.md',
   ],
   Examples: [
     'examples/README.md',

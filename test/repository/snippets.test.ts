@@ -25,6 +25,7 @@ const PAGES = [
   'docs/models/depth.md',
   'docs/models/segment-anything.md',
   'docs/models/voice-activity.md',
+  'docs/models/text-to-speech.md',
 ]
 
 interface Snippet {

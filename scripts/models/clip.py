@@ -78,9 +78,11 @@ def pictures(count, size):
 def texts(lengths, config):
     """Of CLIP: a text ends with its last token, and the mask hides what is behind."""
     generator = torch.Generator().manual_seed(len(lengths))
-    ids, mask = torch.full((len(lengths), max(lengths)), config.eos_token_id), torch.zeros(len(lengths), max(lengths), dtype=torch.long)
+    # which is the last of all, whatever older configurations say
+    end = config.vocab_size - 1
+    ids, mask = torch.full((len(lengths), max(lengths)), end), torch.zeros(len(lengths), max(lengths), dtype=torch.long)
     for i, length in enumerate(lengths):
-        ids[i, : length - 1] = torch.randint(1000, config.eos_token_id, (length - 1,), generator=generator)
+        ids[i, : length - 1] = torch.randint(1000, end, (length - 1,), generator=generator)
         mask[i, :length] = 1
     return {"input_ids": ids, "attention_mask": mask}
 

@@ -14,6 +14,7 @@ export class CodeEditor {
   private readonly operators: OperatorName[]
   private readonly constants: Value[]
   private readonly constantAt = new Map<Value, number>()
+  private readonly unboundedAt = new Map<number, number>()
   private readonly parts: number[][]
 
   constructor(private readonly source: FunctionCode) {
@@ -39,6 +40,15 @@ export class CodeEditor {
   call(operator: OperatorName): number[] {
     const known = this.operators.indexOf(operator)
     return instruction('OP', known >= 0 ? known : this.operators.push(operator) - 1)
+  }
+
+  /** A call of the function as one whose results may have any sizes. */
+  unbounded([opcode, x, n]: readonly number[]): number[] {
+    const { bounds, ...plain } = this.operators[x!]!
+    if (bounds === undefined) return [opcode!, x!, n!]
+    const known = this.unboundedAt.get(x!) ?? this.operators.push(plain) - 1
+    this.unboundedAt.set(x!, known)
+    return [opcode!, known, n!]
   }
 
   /** Loads a value, which is added where it was not loaded so before. */

@@ -135,7 +135,8 @@ class Narrowing {
       ...this.arguments(given, (i) => (i === source ? instruction('MOVE', row) : undefined), 'LOAD'),
       ...original,
       ...this.arguments(given, (i) => (i === 0 ? instruction('LOAD', held) : i === source ? instruction('MOVE', scale) : undefined)),
-      ...[...original, ...kept],
+      // of other sizes than what a file says of the cache
+      ...[...editor.unbounded(original), ...kept],
     ]
   }
 
@@ -151,7 +152,7 @@ class Narrowing {
       ...this.arguments(given, () => undefined, 'LOAD'),
       ...original,
       ...this.arguments(given, scales),
-      ...[...original, ...instruction('DROP', 0)],
+      ...[...this.editor.unbounded(original), ...instruction('DROP', 0)],
     ]
   }
 

@@ -2,10 +2,9 @@ import type { ScriptModule } from '../interpreter/script-module.js'
 import { type Cache, cacheCalls } from '../program/cache-calls.js'
 import { LARGEST, LEAST_SCALE, withNarrowCaches } from '../program/narrow-caches.js'
 import { PtliteError } from '../runtime/error.js'
-import { castTo } from '../runtime/operators/support/copy.js'
 import { readTensor, writeTensor } from '../runtime/tensor/data.js'
 import { DType, itemSize } from '../runtime/tensor/dtype.js'
-import { roundHalfEven } from '../runtime/tensor/half.js'
+import { halfValue, numberToBfloat16, numberToHalf, roundHalfEven } from '../runtime/tensor/half.js'
 import { empty, type Tensor } from '../runtime/tensor/tensor.js'
 import type { LoadOptions } from './options.js'
 
@@ -29,7 +28,7 @@ export function narrowCaches(script: ScriptModule, format: NonNullable<LoadOptio
   }
   for (const cache of found.caches) {
     const { tensor, object, slot, others } = cache
-    const numbers = kept === DType.int8 ? rounded(cache) : castTo(tensor, kept)
+    const numbers = kept === DType.int8 ? rounded(cache) : halved(tensor, kept)
     numbers.pinned = true
     object.slots[slot] = numbers
     tensor.release()
@@ -44,12 +43,22 @@ export function narrowCaches(script: ScriptModule, format: NonNullable<LoadOptio
   })
 }
 
+function halved(tensor: Tensor, type: DType): Tensor {
+  const result = empty(tensor.shape, type)
+  const bitsOf = type === DType.bfloat16 ? numberToBfloat16 : numberToHalf
+  writeTensor(result, Uint16Array.from(floatsOf(tensor), bitsOf))
+  return result
+}
+
+function floatsOf(tensor: Tensor): Float32Array {
+  const data = readTensor(tensor)
+  return data instanceof Float32Array ? data : Float32Array.from(data as Uint16Array, (bits) => halfValue(bits, tensor.type))
+}
+
 /** The integers of what a cache holds. Their scales become an attribute. */
 function rounded({ tensor, object, slot, beside }: Cache): Tensor {
   const { shape } = tensor
-  const floats = castTo(tensor, DType.float32)
-  const data = readTensor(floats) as Float32Array
-  if (floats !== tensor) floats.release()
+  const data = floatsOf(tensor)
   const width = shape.at(-1)!
   const integers = new Int8Array(data.length)
   const factors = new Float32Array(data.length / width)

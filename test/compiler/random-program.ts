@@ -277,7 +277,10 @@ export class Builder {
       case 11: {
         if (t.shape.length < 3) return
         const rows = made('contiguous', r(made('transpose.int', r(a), c(-3), c(-2))), c(0))
-        made('scaled_dot_product_attention', r(rows), r(rows), r(rows), c(null), c(new Float(0)), c(false))
+        const cast = (id: number, type: number): number => made('to.dtype', r(id), c(type), c(false), c(false), c(null))
+        // keys and values as of a cache in bfloat16
+        const keys = random.chance(0.5) ? cast(cast(rows, 15), 6) : rows
+        made('scaled_dot_product_attention', r(rows), r(keys), r(keys), c(null), c(new Float(0)), c(false))
         return
       }
       default: {

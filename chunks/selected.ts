@@ -3,7 +3,8 @@ import * as compiling from '../compiler/functions.js'
 import { compiler } from '../compiler/lazy.js'
 import * as inBackground from '../engine/background/functions.js'
 import * as loading from '../engine/functions.js'
-import { background, models, plans } from '../engine/lazy.js'
+import { background, caches, models, plans } from '../engine/lazy.js'
+import * as narrowing from '../engine/narrow-caches.js'
 import * as ofPlans from '../engine/plan-functions.js'
 import * as readers from '../formats/codecs.js'
 import { codecs } from '../formats/lazy.js'
@@ -19,5 +20,6 @@ models.provide(loading)
 codecs.provide(readers)
 if (features.compiler) compiler.provide(compiling)
 if (features.compiler || features.ptlc) plans.provide(ofPlans)
+if (features.rounding) caches.provide(narrowing)
 if (features.limited) limited.provide(ofLimited)
 if (features.background) background.provide(inBackground)

@@ -1,5 +1,7 @@
 import type { ScriptModule } from '../interpreter/script-module.js'
 import { type Cache, cacheCalls } from '../program/cache-calls.js'
+import type { FunctionCode } from '../program/code.js'
+import type { LinkedFunction } from '../program/linked.js'
 import { LARGEST, LEAST_SCALE, withNarrowCaches } from '../program/narrow-caches.js'
 import { PtliteError } from '../runtime/error.js'
 import { readTensor, writeTensor } from '../runtime/tensor/data.js'
@@ -37,10 +39,11 @@ export function narrowCaches(script: ScriptModule, format: NonNullable<LoadOptio
       other.tensor.release()
     }
   }
-  script.replaceCode((fn) => {
+  const codeOf = (fn: LinkedFunction): FunctionCode => {
     const uses = found.uses.get(fn)
     return uses === undefined || uses.size === 0 ? fn.source : withNarrowCaches(fn.source, uses, { kept, outside })
-  })
+  }
+  script.replaceCode(script.functions.map(codeOf))
 }
 
 function halved(tensor: Tensor, type: DType): Tensor {

@@ -2,10 +2,10 @@ import { compiler } from '../compiler/index.js'
 import type { Openable } from '../formats/containers/bytes.js'
 import { openProgram, type ProgramFile } from '../formats/read.js'
 import { allSteps, type Steps } from '../formats/steps.js'
+import { caches } from './lazy.js'
 import { loadOpened } from './load-program.js'
 import type { InterpretingEngine } from './interpreting-engine.js'
 import type { LoadOptions } from './options.js'
-import { narrowCaches } from './narrow-caches.js'
 import { roundWeights } from './round-weights.js'
 import { PlainEngine } from './plain-engine.js'
 import { ProgramEngine } from './program-engine.js'
@@ -20,7 +20,10 @@ export function* openProgramSteps(source: Openable, options: LoadOptions, opened
   }
   if (options.compile === 'eager') yield compiler.ready()
   const script = yield* loadOpened(source, options, opened)
-  if (features.rounding && options.kvCache !== undefined) narrowCaches(script, options.kvCache)
+  if (features.rounding && options.kvCache !== undefined) {
+    yield caches.ready()
+    caches().narrowCaches(script, options.kvCache)
+  }
   if (features.rounding && options.weights !== undefined) roundWeights(script, options.weights, options)
   const engine = features.compiler ? new ProgramEngine(script, options) : new PlainEngine(script, options.limits)
   if (options.eval === true) engine.setTraining(false)

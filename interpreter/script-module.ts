@@ -118,10 +118,10 @@ export class ScriptModule implements ProgramInstance {
     this.root = file.root
   }
 
-  /** Gives functions other code, before any call. */
-  replaceCode(codeOf: (fn: LinkedFunction) => FunctionCode): void {
-    this.file = { ...this.file, functions: this.functions.map(codeOf) }
-    this.link(this.file.functions, this.file.operatorVersion)
+  /** Gives its functions other code, before any call. */
+  replaceCode(functions: readonly FunctionCode[]): void {
+    this.file = { ...this.file, functions }
+    this.link(functions, this.file.operatorVersion)
   }
 
   findMethod(className: string, method: string): LinkedFunction | undefined {

@@ -1,4 +1,5 @@
 import { limitBlocks } from '../runtime/native/memory.js'
+import { numelOf, sameShape, shapeText } from '../runtime/tensor/shape.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Stack, Value } from '../runtime/tensor/value.js'
 import type { ResultBounds, ResultSizes } from './code.js'
@@ -34,23 +35,16 @@ function checkResults({ of, results }: ResultBounds, stack: Stack, base: number)
     if (Array.isArray(value)) value.forEach(check)
     else if (value instanceof Tensor) {
       const said = results[at++] ?? null
-      if (said !== null && !fits(value.shape, said)) throw damaged(`${of} gives [${value.shape.join(', ')}]; the file says ${textOf(said)}`)
+      if (said !== null && !fits(value.shape, said)) throw damaged(`${of} gives ${shapeText(value.shape)}; the file says ${textOf(said)}`)
     }
   }
   for (let i = base; i < stack.top; i++) check(stack.values[i]!)
 }
 
 function fits(shape: readonly number[], { sizes, areBounds }: ResultSizes): boolean {
-  if (shape.length !== sizes.length) return false
-  let [elements, most] = [1, 1]
-  for (let i = 0; i < sizes.length; i++) {
-    if (!areBounds && shape[i] !== sizes[i]) return false
-    elements *= shape[i]!
-    most *= sizes[i]!
-  }
-  return elements <= most
+  return areBounds ? shape.length === sizes.length && numelOf(shape) <= numelOf(sizes) : sameShape(shape, sizes)
 }
 
 function textOf({ sizes, areBounds }: ResultSizes): string {
-  return `${areBounds ? 'at most ' : ''}[${sizes.join(', ')}]`
+  return `${areBounds ? 'at most ' : ''}${shapeText(sizes)}`
 }

@@ -4,9 +4,9 @@ import { isContiguous, sameShape } from '../runtime/tensor/shape.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { ScriptObject, type Value } from '../runtime/tensor/value.js'
-import { CodeWalk } from './code-walk.js'
 import { Opcode } from './generated/opcodes.js'
-import { type LinkedFunction, type LinkedOperator, STATE_METHOD } from './linked.js'
+import type { LinkedFunction, LinkedOperator } from './linked.js'
+import { ModuleWalk } from './module-walk.js'
 import { reachable } from './reach.js'
 import { modulesOf } from './training.js'
 
@@ -87,10 +87,8 @@ export function cacheCalls(functions: readonly LinkedFunction[], root: ScriptObj
   }
 }
 
-class Search extends CodeWalk<Known> {
+class Search extends ModuleWalk<Known> {
   private readonly bySlot = new Map<ScriptObject, Map<number, Cache>>()
-  /** Numbers of the slots that some function sets, of whatever class. */
-  private readonly changing = new Set<number>()
   private readonly byCode: ReadonlyMap<Int32Array, FunctionUses>
   /** The function and the instruction at hand. */
   private current!: FunctionUses
@@ -102,14 +100,12 @@ class Search extends CodeWalk<Known> {
 
   constructor(
     functions: readonly LinkedFunction[],
-    private readonly root: ScriptObject,
+    root: ScriptObject,
     /** What turned out to be no cache. */
     private readonly others: Set<Tensor>,
   ) {
-    super(functions)
+    super(functions, root)
     this.byCode = new Map(functions.map((fn) => [fn.source.code, new FunctionUses(fn)]))
-    for (const { source } of functions)
-      for (let at = 0; at < source.code.length; at += 3) if (source.code[at] === Opcode.SET_ATTR) this.changing.add(source.code[at + 1]!)
     for (const candidate of candidates(functions, root)) {
       const { tensor, object, slot } = candidate
       if (others.has(tensor)) continue
@@ -120,14 +116,9 @@ class Search extends CodeWalk<Known> {
 
   /** null where something turned out to be no cache. */
   calls(): CacheCalls | null {
-    const { functions, root, others } = this
+    const { root, others } = this
     const before = others.size
-    const methods = functions.filter(({ source }) => !STATE_METHOD.test(source.method))
-    for (const fn of methods) if (fn.source.className === root.typeName) this.enter(fn, root, { kind: 'object', object: root })
-    this.followAll()
-    // of what nobody is seen to call it is not known what it is called on
-    for (const fn of methods) if (!this.wasEntered(fn)) this.enter(fn, null, undefined)
-    if (!this.followAll()) return { caches: [], uses: new Map() }
+    if (!this.followMethods({ kind: 'object', object: root })) return { caches: [], uses: new Map() }
     for (const uses of this.byCode.values()) for (const tensor of uses.inconstant()) others.add(tensor)
     const caches = [...this.bySlot.values()].flatMap((slots) => [...slots.values()])
     const written = new Set([...this.byCode.values()].flatMap((uses) => [...uses.written]))
@@ -212,9 +203,7 @@ class Search extends CodeWalk<Known> {
       return [{ kind: 'list', length: n, parts }]
     }
     const self = values[0]?.kind === 'object' ? values[0] : undefined
-    const callees =
-      opcode === Opcode.CALL ? [this.functions[x]] : opcode === Opcode.INTERFACE_CALL ? this.methodsOf(self, source.constants[x]) : []
-    for (const callee of callees) this.enter(callee, self?.object ?? null, self)
+    this.enterCallees(fn, pc, self?.object ?? null, self)
     const operator = opcode === Opcode.OP ? operators[x] : undefined
     if (operator === undefined || operator.entry === null || operator.vararg) {
       this.callCount++
@@ -312,14 +301,6 @@ class Search extends CodeWalk<Known> {
 
   private note(use: CacheUse, tensor: Tensor): void {
     this.current.note(this.pc, use, tensor)
-  }
-
-  private methodsOf(
-    self: { readonly object: ScriptObject } | undefined,
-    method: Value | undefined,
-  ): readonly (LinkedFunction | undefined)[] {
-    if (self !== undefined) return [this.methodOf(self.object, method)]
-    return this.functions.filter(({ source }) => source.method === method)
   }
 }
 

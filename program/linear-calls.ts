@@ -3,9 +3,9 @@ import { Float } from '../runtime/tensor/scalar.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { ScriptObject, type Value } from '../runtime/tensor/value.js'
-import { CodeWalk } from './code-walk.js'
 import { Opcode } from './generated/opcodes.js'
-import { type LinkedFunction, STATE_METHOD } from './linked.js'
+import type { LinkedFunction } from './linked.js'
+import { ModuleWalk } from './module-walk.js'
 import { reachable } from './reach.js'
 import { modulesOf } from './training.js'
 
@@ -75,7 +75,7 @@ export function matrixCalls(functions: readonly LinkedFunction[], root: ScriptOb
   return new Search(functions, root).calls()
 }
 
-class Search extends CodeWalk<Known> {
+class Search extends ModuleWalk<Known> {
   /** By function and instruction; null where the weight is not always the same. */
   private readonly found = new Map<LinkedFunction, Map<number, LinearCall | null>>()
   private readonly lookedUp = new Map<LinkedFunction, Map<number, LookupCall | null>>()
@@ -84,32 +84,20 @@ class Search extends CodeWalk<Known> {
   /** What something asks the sizes of, as embeddings with a padding do. */
   private readonly measured = new Set<Storage>()
   private readonly objects: readonly ScriptObject[]
-  /** Numbers of the slots that some function sets, of whatever class. */
-  private readonly changing = new Set<number>()
   /** Of the code at hand: stores into each register, and the places that are jumped back to. */
   private loops: ReturnType<typeof survey> = { stores: new Map(), repeated: new Set() }
   /** What was stored in registers of the code at hand, and those that were read where nothing had been. */
   private readonly stored = new Map<number, (Known | undefined)[]>()
   private readonly early = new Set<number>()
 
-  constructor(
-    functions: readonly LinkedFunction[],
-    private readonly root: ScriptObject,
-  ) {
-    super(functions)
+  constructor(functions: readonly LinkedFunction[], root: ScriptObject) {
+    super(functions, root)
     this.objects = [...modulesOf(root)]
-    for (const { source } of functions)
-      for (let at = 0; at < source.code.length; at += 3) if (source.code[at] === Opcode.SET_ATTR) this.changing.add(source.code[at + 1]!)
   }
 
   calls(): MatrixCalls {
-    const { functions, root } = this
-    const others = functions.filter(({ source }) => !STATE_METHOD.test(source.method))
-    for (const fn of others) if (fn.source.className === root.typeName) this.enter(fn, root, { kind: 'object', object: root })
-    this.followAll()
-    // of what nobody is seen to call it is not known what it is called on
-    for (const fn of others) if (!this.wasEntered(fn)) this.enter(fn, null, undefined)
-    if (!this.followAll()) return { products: [], lookups: [] }
+    const { root } = this
+    if (!this.followMethods({ kind: 'object', object: root })) return { products: [], lookups: [] }
     const products = madeOf(this.found)
     const forms = new Views<Set<boolean>>()
     for (const { weight, isTurned } of products) forms.set(weight, (forms.get(weight) ?? new Set()).add(isTurned))
@@ -163,9 +151,7 @@ class Search extends CodeWalk<Known> {
     const { source, operators } = fn
     const [opcode, x] = [source.code[3 * pc]!, source.code[3 * pc + 1]!]
     const self = values[0]?.kind === 'object' ? values[0] : undefined
-    const callees =
-      opcode === Opcode.CALL ? [this.functions[x]] : opcode === Opcode.INTERFACE_CALL ? this.methodsOf(self, source.constants[x]) : []
-    for (const callee of callees) this.enter(callee, self?.object ?? null, self)
+    this.enterCallees(fn, pc, self?.object ?? null, self)
     const name = opcode <= Opcode.OPN ? operators[x]?.qualifiedName : undefined
     const turned = name === undefined ? undefined : TURNED[name]
     if (name === 'aten::linear') this.linear(fn, pc, values)
@@ -224,14 +210,6 @@ class Search extends CodeWalk<Known> {
     this.use(...values.filter((_, i) => i !== at.matrix))
     const call = isFloatMatrix(weight) && isKnown ? { fn, pc, weight: weight.tensor, isTurned, at } : null
     this.keep(this.found, fn, pc, call, weight, (before) => before.weight === call?.weight && before.at.bias === call.at.bias)
-  }
-
-  private methodsOf(
-    self: { readonly object: ScriptObject } | undefined,
-    method: Value | undefined,
-  ): readonly (LinkedFunction | undefined)[] {
-    if (self !== undefined) return [this.methodOf(self.object, method)]
-    return this.functions.filter(({ source }) => source.method === method)
   }
 
   protected constant(value: Value | undefined): Known | undefined {

@@ -31,6 +31,10 @@ export class ObjectTable {
   /** Shallow contents as the other side knows them. */
   private readonly known = new Map<number, readonly unknown[]>()
   private next = 1
+  /** Since `prune`, no object was added and none but memory has changed: the roots still reach every object. */
+  private isReached = false
+  /** Storages that hold what others were packed to, at the time of `prune`. */
+  private packed = 0
   /** Storages of this thread that the other one made larger, by number, until that has been told where they are now. */
   readonly grown = new Set<number>()
   /** Objects that have a number and no node yet; null while none is being sent. */
@@ -57,15 +61,16 @@ export class ObjectTable {
    * an attribute is still the caller's.
    */
   changes(nodes: Node[], roots: readonly Value[], run: ObjectTable | null = null): void {
-    const reached = reachedFrom(roots)
+    const changed = [...this.known].filter(([id, known]) => !holds(this.objects.get(id)!, known))
+    if (changed.length === 0) return
+    this.isReached &&= changed.every(([id]) => isLiveMemory(this.objects.get(id)!))
+    const reached = this.isReached ? null : reachedFrom(roots)
     this.lender = run
     try {
-      for (const [id, known] of [...this.known]) {
+      for (const [id] of changed) {
         const object = this.objects.get(id)!
-        if (!reached.has(object)) continue
-        const now = contentsOf(object)
-        if (sameItems(now, known)) continue
-        this.known.set(id, now)
+        if (reached?.has(object) === false) continue
+        this.known.set(id, contentsOf(object))
         nodes.push({ id, body: this.bodyOf(object, nodes) })
       }
     } finally {
@@ -75,7 +80,7 @@ export class ObjectTable {
 
   /** True where every object of this table holds what the other side knows. */
   unchanged(): boolean {
-    return [...this.known].every(([id, known]) => sameItems(contentsOf(this.objects.get(id)!), known))
+    return [...this.known].every(([id, known]) => holds(this.objects.get(id)!, known))
   }
 
   /** The number of an object that both sides know. */
@@ -99,6 +104,7 @@ export class ObjectTable {
     const filled: [Shared, Body][] = []
     for (const { id, body } of nodes) {
       if (body.kind === 'storage') continue
+      this.isReached = false
       let object = this.find(id)
       if (object === undefined) {
         object = this.shellOf(body)
@@ -143,6 +149,7 @@ export class ObjectTable {
   replaceStorage(id: number, storage: Storage): void {
     const old = this.objects.get(id)
     if (!(old instanceof Storage)) return
+    this.isReached = false
     storage.version = old.version
     this.ids.delete(old)
     this.register(id, storage)
@@ -156,8 +163,19 @@ export class ObjectTable {
 
   /** Forgets what `roots` do not reach. Both threads do it after the same run, so that numbers keep their meaning. */
   prune(roots: readonly Value[]): void {
+    if (this.isReached && this.packedStorages() === this.packed) return
     const reached = reachedFrom(roots)
     for (const [id, object] of this.objects) if (!reached.has(object)) this.forget(id, object)
+    this.isReached = true
+    this.packed = this.packedStorages()
+  }
+
+  /** The number of storages that hold what others were packed to; NaN where some memory is gone. */
+  private packedStorages(): number {
+    let count = 0
+    for (const object of this.ids.keys())
+      if (object instanceof Storage) count += object.live ? (Storage.derivedOf(object)?.length ?? 0) : NaN
+    return count
   }
 
   private adopt(id: number, run: ObjectTable): void {
@@ -182,6 +200,7 @@ export class ObjectTable {
   }
 
   private register(id: number, object: Shared): void {
+    this.isReached = false
     this.ids.set(object, id)
     this.objects.set(id, object)
   }
@@ -348,8 +367,17 @@ function replaceItems<T>(list: T[], items: readonly T[]): void {
   for (const item of items) list.push(item)
 }
 
-function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((item, i) => Object.is(item, b[i]))
+/** True where an object's contents are these. Called for every object of a module with each run: without lists of its own. */
+function holds(object: Shared, known: readonly unknown[]): boolean {
+  if (object instanceof Storage) return object.version === known[0] && object.live === known[1] && object.byteLength === known[2]
+  if (object instanceof Tensor)
+    return object.storage === known[0] && object.offset === known[1] && object.shape === known[2] && object.strides === known[3]
+  const items = object instanceof Tuple ? object.items : object instanceof ScriptObject ? object.slots : contentsOf(object)
+  return items.length === known.length && items.every((item, i) => Object.is(item, known[i]))
+}
+
+function isLiveMemory(object: Shared): boolean {
+  return object instanceof Storage && object.live
 }
 
 function same(a: readonly number[], b: readonly number[]): boolean {

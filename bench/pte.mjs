@@ -1,18 +1,24 @@
 // One network in several files (.pt2, .ptl, .pte portable and XNNPACK): what it takes to load each and to replay its plan, in turns within one run,
 // with the ratio to the first file of the group. Groups are separated by `--`.
 //
-//   node pte.mjs [--runs 41] [--threads 1] NET.pt2 NET.portable.pte NET.xnnpack.pte [-- OTHER.pt2 ...]
+//   node pte.mjs [--runs 41] [--threads 1] [--executorch RUNNER] NET.pt2 NET.portable.pte NET.xnnpack.pte [-- OTHER.pt2 ...]
+//
+// RUNNER is ExecuTorch's executor_runner, built with XNNPACK and the optimized kernels (CMake's EXECUTORCH_BUILD_XNNPACK, EXECUTORCH_BUILD_KERNELS_OPTIMIZED and
+// EXECUTORCH_BUILD_KERNELS_QUANTIZED): it runs each .pte file in turns with ptlite, on the same inputs, and what it returns is compared.
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { loadModule, setNumThreads, tensor } from '../dist/index.js'
 import { median, relativeError } from './lib/compare.mjs'
+import { ExecutorRunner } from './lib/executorch.mjs'
 
-const options = { runs: 41, threads: 1 }
+const options = { runs: 41, threads: 1, executorch: null }
 const groups = [[]]
 const args = process.argv.slice(2)
 for (let i = 0; i < args.length; i++) {
   const option = /^--(runs|threads)$/.exec(args[i])?.[1]
   if (option !== undefined) options[option] = Number(args[++i])
+  else if (args[i] === '--executorch') options.executorch = args[++i]
   else if (args[i] === '--') groups.push([])
   else groups.at(-1).push(args[i])
 }
@@ -31,6 +37,10 @@ function inputsOf(module) {
     )
   })
 }
+
+/** Turns with a peer: how many, milliseconds of each and between them, and calls that are not counted. */
+const [TURNS, TURN, REST, WARM] = [9, 250, 30, 3]
+const beside = []
 
 console.log(`medians of ${options.runs} turns, ${options.threads} thread${options.threads === 1 ? '' : 's'}\n`)
 console.log('| file | MB | load, ms | ms per MB | of the first | plan, ms | of the first | largest difference |')
@@ -72,5 +82,36 @@ for (const files of groups) {
       `| ${[name, megabytes.toFixed(1), ...load, median(plans).toFixed(3), ratio(plans, first.plans), relativeError(result, expected).toExponential(1)].join(' | ')} |`,
     )
   }
+  if (options.executorch !== null) for (const row of rows) if (row.path.endsWith('.pte')) beside.push(await besideExecuTorch(row, inputs))
   for (const { module } of rows) module.dispose()
+}
+if (beside.length > 0) {
+  console.log('\n| file | ptlite, ms | ExecuTorch, ms | ptlite / ExecuTorch | largest difference |\n|---|---:|---:|---:|---:|')
+  for (const line of beside) console.log(line)
+}
+
+/** ptlite and ExecuTorch in turns: medians of what one call takes in each. */
+async function besideExecuTorch({ path, call, result, plans }, inputs) {
+  const runner = new ExecutorRunner(options.executorch, path, inputs, options.threads)
+  try {
+    const runs = Math.max(3, Math.min(200, Math.round(TURN / median(plans))))
+    const times = { own: [], peer: [] }
+    for (let turn = 0; turn < TURNS; turn++) {
+      await pause(REST)
+      for (let i = -WARM; i < runs; i++) {
+        const start = performance.now()
+        const y = call()
+        if (i >= 0) times.own.push(performance.now() - start)
+        y.dispose()
+      }
+      await pause(REST)
+      times.peer.push(...runner.time(runs + WARM).slice(WARM))
+    }
+    const [own, peer] = [median(times.own), median(times.peer)]
+    return `| ${[basename(path), own.toFixed(3), peer.toFixed(3), (own / peer).toFixed(2), relativeError(result, runner.result()).toExponential(1)].join(' | ')} |`
+  } catch (error) {
+    return `| ${basename(path)} | | | ${error.message} | |`
+  } finally {
+    runner.close()
+  }
 }

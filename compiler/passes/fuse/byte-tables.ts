@@ -11,6 +11,7 @@ import { baseOf, usesOf } from '../../graph/node.js'
 import { Analysis, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
+import { clampedConvolution } from './clamped-convolution.js'
 
 /** Operators whose operands are elements of the same place. */
 const BINARY = new Set(['add', 'sub', 'mul', 'div'].map((name) => `aten::${name}.Tensor`).concat('aten::minimum', 'aten::maximum'))
@@ -23,7 +24,7 @@ const BINARY = new Set(['add', 'sub', 'mul', 'div'].map((name) => `aten::${name}
  *     %3: float32[1, 8, 9, 9] @3 = aten::silu(%2)
  *     %4: quint8[1, 8, 9, 9] @4 = aten::quantize_per_tensor(%3, 0.02, 14, 13)   →   %4 = lookup(input=%1, table=%5, scale=0.02, zeroPoint=14, ...)
  *
- * Results have the same bits.
+ * A table that clamps what a convolution alone gives it becomes bounds of the convolution. Results have the same bits.
  */
 export const byteTables: Pass = {
   name: 'byte tables',
@@ -37,7 +38,15 @@ export const byteTables: Pass = {
       const { strides, dtype } = analysis.type(onlyResult(node)!)
       const [scale, zeroPoint] = [numberArg(named(node, 'scale')), numberArg(named(node, 'zero_point'))]
       if (scale === undefined || zeroPoint === undefined) continue
-      const table = editor.addConstant(tableOf(found, onlyResult(node)!, analysis), 'table')
+      const entries = tableOf(found, onlyResult(node)!, analysis)
+      const convolution = clampedConvolution(node, found, entries, analysis)
+      if (convolution !== null) {
+        entries.release()
+        editor.replaceNode(node, [convolution])
+        changed = true
+        continue
+      }
+      const table = editor.addConstant(entries, 'table')
       const { input, before } = inOrder(found, node, analysis, editor)
       editor.replaceNode(node, [...before, { ...baseOf(node), kind: 'lookup', input, table, strides, scale, zeroPoint, dtype }])
       changed = true
@@ -47,7 +56,7 @@ export const byteTables: Pass = {
 }
 
 /** Nodes that make a value of the elements of `from`, in order. */
-interface ByteFunction {
+export interface ByteFunction {
   readonly from: ValueId
   readonly nodes: readonly GraphNode[]
 }

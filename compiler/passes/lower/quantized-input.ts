@@ -7,7 +7,9 @@ import type { Pass } from '../pass.js'
 
 /** Operators that read images with channels innermost, whatever the layout of their input, and whose result does not show it. */
 const READERS = new Set(
-  ['conv2d', 'conv3d'].flatMap((name) => [name, `${name}_relu`].flatMap((n) => [`quantized::${n}`, `quantized::${n}.new`])),
+  ['conv2d', 'conv3d']
+    .flatMap((name) => [name, `${name}_relu`].flatMap((n) => [`quantized::${n}`, `quantized::${n}.new`]))
+    .concat('ptlite::clamped_convolution'),
 )
 
 /**

@@ -131,8 +131,22 @@ function groupMatrix(p: ConvParams, group: number, g: Geometry): Tensor {
   return new Tensor(p.weight.storage, offset, sizes, steps, p.weight.type, APART)
 }
 
+/** Integers that a result is clamped to. */
+interface IntegerBounds {
+  readonly min: number
+  readonly max: number
+}
+
 /** `passing`: the parameters come from the data. */
-function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number, relu: boolean, what: string, passing = false): Tensor {
+function convolution(
+  x: Tensor,
+  weights: Value,
+  scale: number,
+  zeroPoint: number,
+  bounds: IntegerBounds | null,
+  what: string,
+  passing = false,
+): Tensor {
   const p = convParams(weights)
   const quant = perTensor(x, what)
   const g = keptGeometry(x, p, what)
@@ -142,8 +156,9 @@ function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number
   const out = emptyStrided(shape, channelsLastStrides(shape), x.type, output)
   if (out.numel === 0) return out
   const source = toChannelsLast(x)
-  const [min, max] = quantRange(x.type)
-  const run: Run = { g, source, aZero: quant.zeroPoint, out, outZero: zeroPoint, min: relu ? Math.max(min, zeroPoint) : min, max }
+  const [least, most] = quantRange(x.type)
+  const min = Math.max(least, bounds?.min ?? least)
+  const run: Run = { g, source, aZero: quant.zeroPoint, out, outZero: zeroPoint, min, max: Math.min(most, bounds?.max ?? most) }
   if (isDepthwise(p, g)) launchDepthwise(run, packed[0]!, requantization(packed[0]!, quant, output, passing))
   else packed.forEach((group, i) => launchGroup(run, p, group, i, requantization(group, quant, output, passing)))
   return out
@@ -256,14 +271,27 @@ function withoutHeight(x: Tensor): Tensor {
 
 type Conv = QuantizedCPU['conv2d_new']
 
+/** What a relu leaves of the integers. */
+function boundsOf(relu: boolean, zeroPoint: number): IntegerBounds | null {
+  return relu ? { min: zeroPoint, max: Infinity } : null
+}
+
 /** Of rows as of images of height 1. */
 function rows(name: string, relu = false): Conv {
-  return (x, weights, scale, zeroPoint) => withoutHeight(convolution(withHeight(x), weights, scale, zeroPoint, relu, name))
+  return (x, weights, scale, zeroPoint) =>
+    withoutHeight(convolution(withHeight(x), weights, scale, zeroPoint, boundsOf(relu, zeroPoint), name))
 }
 
 /** Of images and volumes: the weights say which. */
 function conv(name: string, relu = false): Conv {
-  return (x, weights, scale, zeroPoint) => convolution(x, weights, scale, zeroPoint, relu, name)
+  return (x, weights, scale, zeroPoint) => convolution(x, weights, scale, zeroPoint, boundsOf(relu, zeroPoint), name)
+}
+
+/** A convolution of images whose integers are clamped; with `min` and `max` the dtype's bounds it is quantized::conv2d.new. */
+export const clamped_convolution: QuantizedCPU['clamped_convolution'] = (x, weights, scale, zeroPoint, min, max) => {
+  const what = 'ptlite::clamped_convolution'
+  check(min <= max, () => `${what}: ${min} is greater than ${max}`)
+  return convolution(x, weights, scale, zeroPoint, { min, max }, what)
 }
 
 /** The old form repeats geometry that the packed parameters hold; PyTorch ignores it too. */
@@ -293,7 +321,7 @@ function dynamicConvolution(x: Tensor, weights: Value, what: string): Tensor {
   if (x.type !== DType.float32) throw new PtliteError('INVALID_DTYPE', `${what}: expected a float32 input, found ${x.dtype}`)
   const source = contiguousOf(x)
   const { scale, zeroPoint } = dynamicQuant(source)
-  return dequantized(convolution(quantizePerTensor(source, scale, zeroPoint, DType.quint8), weights, scale, zeroPoint, false, what, true))
+  return dequantized(convolution(quantizePerTensor(source, scale, zeroPoint, DType.quint8), weights, scale, zeroPoint, null, what, true))
 }
 
 /** Take `reduce_range` for the schema's sake: QNNPACK uses all 8 bits in any case. */

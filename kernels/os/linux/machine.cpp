@@ -56,11 +56,16 @@ int64_t size_of(int level, int name) {
   return size > 0 ? size : by_system(level);
 }
 
-/// The C library adds up the instances of a package on some CPUs, so that it is asked last.
+/// What a core can count on of a third-level cache whose sharing is unknown: an instance of most server CPUs, which others use as well.
+constexpr int64_t kShareOfL3 = int64_t{32} << 20;
+
+/// The C library adds up the instances of a package on some CPUs, so that it is asked last, and not believed: virtual machines that hide their caches have
+/// half a gigabyte by it.
 int64_t l3() {
   if (const int64_t size = by_system(3); size > 0) return size;
   if (const int64_t size = third_level_cache(); size > 0) return size;
-  return by_library(_SC_LEVEL3_CACHE_SIZE);
+  const int64_t size = by_library(_SC_LEVEL3_CACHE_SIZE);
+  return size < kShareOfL3 ? size : kShareOfL3;
 }
 
 Once once;

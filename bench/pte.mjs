@@ -39,7 +39,7 @@ function inputsOf(module) {
 }
 
 /** Turns with a peer: how many, milliseconds of each and between them, and calls that are not counted. */
-const [TURNS, TURN, REST, WARM] = [9, 250, 30, 3]
+const [TURNS, TURN, REST, WARM] = [9, 250, 30, 20]
 const beside = []
 
 console.log(`medians of ${options.runs} turns, ${options.threads} thread${options.threads === 1 ? '' : 's'}\n`)
@@ -94,18 +94,21 @@ if (beside.length > 0) {
 async function besideExecuTorch({ path, call, result, plans }, inputs) {
   const runner = new ExecutorRunner(options.executorch, path, inputs, options.threads)
   try {
-    const runs = Math.max(3, Math.min(200, Math.round(TURN / median(plans))))
+    // portable kernels of ExecuTorch take hundreds of times as long
+    const [first] = runner.time(1)
+    const runs = Math.max(1, Math.min(200, Math.round(TURN / Math.max(median(plans), first))))
+    const warm = first > TURN ? 0 : WARM
     const times = { own: [], peer: [] }
-    for (let turn = 0; turn < TURNS; turn++) {
+    for (let turn = 0; turn < (first > 10 * TURN ? 1 : TURNS); turn++) {
       await pause(REST)
-      for (let i = -WARM; i < runs; i++) {
+      for (let i = -warm; i < runs; i++) {
         const start = performance.now()
         const y = call()
         if (i >= 0) times.own.push(performance.now() - start)
         y.dispose()
       }
       await pause(REST)
-      times.peer.push(...runner.time(runs + WARM).slice(WARM))
+      times.peer.push(...runner.time(runs + warm).slice(warm))
     }
     const [own, peer] = [median(times.own), median(times.peer)]
     return `| ${[basename(path), own.toFixed(3), peer.toFixed(3), (own / peer).toFixed(2), relativeError(result, runner.result()).toExponential(1)].join(' | ')} |`

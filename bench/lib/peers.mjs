@@ -13,12 +13,14 @@ export class Ptlite {
   #input
   #threads
   #library
+  #options
 
-  /** `compile`: see `loadModule`. `library`: that of browsers in place of Node's. */
-  constructor(name = 'ptlite', compile = 'auto', library = { loadModule, setNumThreads, Tensor }) {
+  /** `compile`, `options`: see `loadModule`. `library`: that of browsers in place of Node's. */
+  constructor(name = 'ptlite', compile = 'auto', library = { loadModule, setNumThreads, Tensor }, options = {}) {
     this.name = name
     this.#compile = compile
     this.#library = library
+    this.#options = options
   }
 
   async load(file, input, threads = 1) {
@@ -27,11 +29,13 @@ export class Ptlite {
     setNumThreads(threads)
     await this.#library.ready?.()
     this.#module?.dispose()
-    this.#module = await loadModule(file, { compile: this.#compile })
+    this.#module = await loadModule(file, { compile: this.#compile, ...this.#options })
     const { dtype, shape, data } = readNpy(input)
     this.#input = Tensor.fromStorage(data, { dtype, shape })
+    // a network in 16 bits takes floats of its own
+    if (dtype === 'float32' && file.includes('bfloat16')) this.#input = this.#input.to('bfloat16')
     const output = this.#module.forward(this.#input)
-    const values = Float32Array.from(output.data())
+    const values = Float32Array.from((output.dtype === 'bfloat16' ? output.to('float32') : output).data())
     output.dispose()
     return values
   }

@@ -8,7 +8,8 @@ export class ExecutorRunner {
   constructor(binary, path, inputs, threads) {
     Object.assign(this, { binary, path, threads })
     this.folder = mkdtempSync(join(tmpdir(), 'ptlite-executorch-'))
-    const tensors = inputs.filter((value) => typeof value?.data === 'function')
+    // of None it takes no file, and then all tensors are ones
+    const tensors = inputs.every((value) => typeof value?.data === 'function') ? inputs : []
     this.files = tensors.map((value, i) => {
       const file = join(this.folder, `input-${i}.bin`)
       const { buffer, byteOffset, byteLength } = value.data()
@@ -25,7 +26,7 @@ export class ExecutorRunner {
         `--model_path=${this.path}`,
         `--num_executions=${runs}`,
         `--cpu_threads=${this.threads}`,
-        `--inputs=${this.files.join()}`,
+        ...(this.files.length === 0 ? [] : [`--inputs=${this.files.join()}`]),
         `--output_file=${join(this.folder, 'output')}`,
         '--print_output=none',
       ],

@@ -273,9 +273,12 @@ export class TieredModule implements RegionHost {
     }
   }
 
-  /** The regions of a method that cannot be recorded as a whole, for tools. Runs the method. */
-  recordRegions(fn: LinkedFunction, args: readonly Value[]): RegionRecording[] {
-    const { result, regions } = compiler().recordRegions(this, fn, args)
+  /**
+   * The regions of a method that cannot be recorded as a whole, for writers. Runs the method, each time with what `restore` gives attributes back; floats, lists and dicts in
+   * these are followed as ints and tensors are.
+   */
+  recordRegions(fn: LinkedFunction, args: readonly Value[], restore: () => void): RegionRecording[] {
+    const { result, regions } = compiler().recordRegions(this, fn, args, restore)
     this.discard(result, [...reachable(args)])
     return regions.map(({ recording }) => recording)
   }

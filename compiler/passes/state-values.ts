@@ -1,14 +1,31 @@
 import { contiguousStrides, sameShape } from '../../runtime/tensor/shape.js'
-import { definitionsOf, type Graph, type GraphNode, mapArg, type OperatorNode, type TensorType, type ValueId } from '../graph/graph.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import {
+  type Arg,
+  constant,
+  definitionsOf,
+  type Graph,
+  type GraphNode,
+  mapArg,
+  type OperatorNode,
+  type TensorType,
+  type ValueId,
+} from '../graph/graph.js'
 import { mapUses, usesOf } from '../graph/node.js'
 import { inputOf, onlyResult } from './analysis.js'
 import { functionalName } from './canonical/functionalize.js'
 import { Editor } from './editor.js'
 
-/** Views that a part of a state is written through, with what puts the part back. */
-const SCATTERS: Readonly<Record<string, string>> = {
-  'aten::slice.Tensor': 'aten::slice_scatter',
-  'aten::select.int': 'aten::select_scatter',
+/** What puts a part back, of its arguments: the whole, the part, and where the part is. */
+type Scatter = readonly [op: string, args: (whole: Arg, part: Arg, where: readonly Arg[]) => readonly Arg[]]
+
+const inFront = (whole: Arg, part: Arg, where: readonly Arg[]): Arg[] => [whole, part, ...where]
+
+/** Views that a part of a state is written through, with what puts the part back. Rows at an index that is computed are one, in a graph that has them in the state's memory. */
+const SCATTERS: Readonly<Record<string, Scatter>> = {
+  'aten::slice.Tensor': ['aten::slice_scatter', inFront],
+  'aten::select.int': ['aten::select_scatter', inFront],
+  'aten::index_select': ['aten::index_copy', (whole, part, where) => [whole, ...where, part]],
 }
 
 /** A graph that writes to no state, and by each state's input what it is at the end. */
@@ -133,15 +150,13 @@ class Rewriter {
   private copied(node: OperatorNode, type: TensorType): Pick<OperatorNode, 'op' | 'args'> {
     const source = usesOf(node)[1]
     const from = source === undefined ? undefined : this.graph.values.get(source)?.type
-    if (from === undefined || from.dtype !== type.dtype || !sameShape(from.shape, type.shape))
-      throw new Refused('aten::copy_ of another shape or dtype writes to an attribute')
-    return {
-      op: 'aten::clone',
-      args: [
-        { kind: 'value', id: this.read(source!) },
-        { kind: 'constant', value: null },
-      ],
-    }
+    if (from === undefined) throw new Refused('aten::copy_ of a number writes to an attribute')
+    const [isDtype, isShape] = [from.dtype === type.dtype, sameShape(from.shape, type.shape)]
+    if (!isDtype && !isShape) throw new Refused('aten::copy_ of another shape and dtype writes to an attribute')
+    const args = (...rest: readonly Value[]): Arg[] => [{ kind: 'value', id: this.read(source!) }, ...rest.map(constant)]
+    if (isShape)
+      return isDtype ? { op: 'aten::clone', args: args(null) } : { op: 'aten::to.dtype', args: args(type.dtype, false, false, null) }
+    return { op: 'aten::expand', args: args([...type.shape], false) }
   }
 
   /** A value in memory of its own. */
@@ -156,15 +171,16 @@ class Rewriter {
     while (!this.isWhole(at, state)) {
       const maker = this.madeBy.get(at)
       const base = inputOf(maker)
-      const op = maker === undefined ? undefined : SCATTERS[maker.op]
-      if (op === undefined || base === undefined || this.views.get(at) === undefined)
+      const scatter = maker === undefined ? undefined : SCATTERS[maker.op]
+      if (scatter === undefined || base === undefined || this.views.get(at) === undefined)
         throw new Refused(`${by.op} writes to a part of an attribute`)
       const whole = this.define(this.graph.values.get(base)!.type)
       const [, ...where] = maker!.args
+      const [op, argsOf] = scatter
       scatters.push({
         kind: 'operator',
         op,
-        args: [{ kind: 'value', id: this.read(base) }, { kind: 'value', id: part }, ...where],
+        args: argsOf({ kind: 'value', id: this.read(base) }, { kind: 'value', id: part }, where),
         results: [{ kind: 'value', id: whole }],
         writes: [],
         origin: by.origin,

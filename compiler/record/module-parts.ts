@@ -2,7 +2,8 @@ import type { ProgramInstance } from '../../interpreter/run-state.js'
 import { reachable } from '../../program/reach.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { CustomObject, ScriptObject, type Value } from '../../runtime/tensor/value.js'
+import { type Container, CustomObject, ScriptObject, type Value } from '../../runtime/tensor/value.js'
+import { insideOf } from './state-signature.js'
 
 /** An attribute of an object. */
 export interface Place {
@@ -58,6 +59,15 @@ export class ModuleParts {
     let added = false
     this.walk((value, object, slot) => {
       if (value instanceof Tensor && value.storage === storage && this.addState(object, slot)) added = true
+    })
+    return added
+  }
+
+  /** The attributes that hold this list or dict become state. False where all were known, or there are none. */
+  addStateHolding(container: Container): boolean {
+    let added = false
+    this.walk((value, object, slot) => {
+      if (insideOf(value).has(container) && this.addState(object, slot)) added = true
     })
     return added
   }

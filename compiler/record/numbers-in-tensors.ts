@@ -1,17 +1,18 @@
 import { linkEntry } from '../../program/link.js'
 import type { LinkedOperator } from '../../program/linked.js'
 import { calledOperator, type OperatorEntry } from '../../runtime/operators/table/registry.js'
-import { DType } from '../../runtime/tensor/dtype.js'
+import { DType, isFloating } from '../../runtime/tensor/dtype.js'
+import { Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import type { TracedInt } from './region-int.js'
+import type { TracedNumber } from './region-number.js'
 
 /** An operator on `values`, of which those vary that have a number. */
 interface OnNumbers {
   readonly op: LinkedOperator
   readonly values: readonly Value[]
-  readonly numbers: readonly (TracedInt | null)[]
+  readonly numbers: readonly (TracedNumber | null)[]
 }
 
 /** A call that does what another one does, and is given its numbers in a tensor. */
@@ -30,27 +31,40 @@ const ON_NUMBERS = new Set(['add', 'sub', 'mul', 'eq', 'ne', 'lt', 'le', 'gt', '
 const EXACT: ReadonlySet<DType> = new Set([DType.int32, DType.int64, DType.float32, DType.float64])
 
 /** The form of a call whose `traced` arguments are numbers that vary; null for those without one. */
-export function tensorForm(entry: OperatorEntry, args: readonly Value[], traced: readonly (TracedInt | null)[]): TensorForm | null {
+export function tensorForm(entry: OperatorEntry, args: readonly Value[], traced: readonly (TracedNumber | null)[]): TensorForm | null {
   const { qualifiedName: name } = entry
   if (ON_NUMBERS.has(name)) return ofNumber(name, args, traced)
   return name === 'aten::slice_scatter' ? ofSlice(args, traced) : null
 }
 
 /** `add(x, n)` is `add(x, tensor(n))`. */
-function ofNumber(name: string, args: readonly Value[], traced: readonly (TracedInt | null)[]): TensorForm | null {
+function ofNumber(name: string, args: readonly Value[], traced: readonly (TracedNumber | null)[]): TensorForm | null {
   const [self, value] = args
   const number = traced[1] ?? null
   if (number === null || traced.some((other, i) => other !== null && i !== 1)) return null
   // of shorter ones, a number that does not fit is another in a tensor
   if (!(self instanceof Tensor && EXACT.has(self.type)) || self.isSparse) return null
-  const [toTensor, called] = [linked('prim::NumToTensor.Scalar'), linked(name.replace('.Scalar', '.Tensor'))]
-  if (toTensor === null || called === null) return null
-  const maker = { op: toTensor, values: [value!], numbers: [number] }
+  // where the tensor has no dimensions either, the wider of both says what the result is
+  if (self.dim === 0 && self.type === DType.int32) return null
+  const called = linked(name.replace('.Scalar', '.Tensor'))
+  const maker = value instanceof Float ? floatIn(self.type, value, number) : intIn(value!, number)
+  if (maker === null || called === null) return null
   return { maker, checks: [], called, argsWith: (made) => args.with(1, made) }
 }
 
+function intIn(value: Value, number: TracedNumber): OnNumbers | null {
+  const op = linked('prim::NumToTensor.Scalar')
+  return op === null ? null : { op, values: [value], numbers: [number] }
+}
+
+/** Of the tensor's own dtype, as the number is rounded. Null beside ints, of which it makes floats. */
+function floatIn(dtype: DType, value: Float, number: TracedNumber): OnNumbers | null {
+  const op = isFloating(dtype) ? linked('aten::scalar_tensor') : null
+  return op === null ? null : { op, values: [value, dtype, null, null, null], numbers: [number, null, null, null, null] }
+}
+
 /** `slice_scatter(x, part, dim, start, end)` is `index_copy(x, dim, arange(start, end), part)`, unless it counts from the end or is cut off. */
-function ofSlice(args: readonly Value[], traced: readonly (TracedInt | null)[]): TensorForm | null {
+function ofSlice(args: readonly Value[], traced: readonly (TracedNumber | null)[]): TensorForm | null {
   const [self, part, dim, start, end, step] = args
   const [first, last] = [traced[3] ?? null, traced[4] ?? null]
   if (traced.some((other, i) => other !== null && i !== 3 && i !== 4)) return null

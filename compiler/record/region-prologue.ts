@@ -5,13 +5,13 @@ import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { newStack, type Value } from '../../runtime/tensor/value.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import type { IntSource } from './region-int.js'
+import type { NumberSource } from './region-number.js'
 import { tensorShape, type TensorShape } from './signature.js'
 import type { StateParts } from './state-signature.js'
 
 export type PrologueArg =
   | { readonly kind: 'value'; readonly value: Value }
-  | IntSource
+  | NumberSource
   /** Tensor number `index` of the state, or of those that steps have made. */
   | { readonly kind: 'tensor' | 'made'; readonly index: number }
 
@@ -25,6 +25,8 @@ export interface PrologueStep {
   readonly args: readonly PrologueArg[]
   /** The int is what a tensor holds. */
   readonly reads?: true
+  /** Whether a number is a place of a tensor: where it is none, the operator that takes it fails, or counts from the end. */
+  readonly isRange?: true
   /** Called where the value is not the one that the region serves. */
   readonly missed?: () => void
   readonly gives:
@@ -80,7 +82,7 @@ function runStep({ op, args, gives, missed }: PrologueStep, parts: StateParts): 
   const [result] = results
   switch (gives.kind) {
     case 'int':
-      if (typeof result !== 'number') return false
+      if (typeof result !== 'number' && !(result instanceof Float)) return false
       parts.computed.push(result)
       return true
     case 'nothing':
@@ -144,12 +146,18 @@ export function formVaries(
 ): boolean {
   const like = tensorShape(result)
   for (const change of [1, -1]) {
-    const parts: StateParts = { ...start, containers: [], ints: start.ints.map((n) => n + change), computed: [], made: [] }
+    const parts: StateParts = {
+      ...start,
+      containers: [],
+      ints: start.ints.map((n) => (n instanceof Float ? new Float(n.value + change) : n + change)),
+      computed: [],
+      made: [],
+    }
     try {
       // branches would be others, which does not matter here
       for (const step of steps) {
         if (step.gives.kind !== 'same') runStep(step, parts)
-        if (step.reads === true) parts.computed.push(parts.computed.pop()! + change)
+        if (step.reads === true) parts.computed.push((parts.computed.pop() as number) + change)
       }
       const [other] = callAside(op, args.map((arg) => valueOf(arg, parts))) // prettier-ignore
       if (!(other instanceof Tensor)) return true

@@ -6,6 +6,7 @@ import type { ProgramInstance } from '../../interpreter/run-state.js'
 import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
 import { sameLayout } from '../../runtime/tensor/shape.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
+import { Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { type Container, CustomObject, isContainer, ScriptObject, type Stack, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { definitionsOf, type Graph, type Origin, type TensorType, type ValueId } from '../graph/graph.js'
@@ -25,7 +26,7 @@ import {
 import { isPlain } from './guards.js'
 import { hasFact } from './operator-kinds.js'
 import type { RegionEnd, RegionRecording, Stand } from './region.js'
-import { TracedInt } from './region-int.js'
+import { TracedNumber } from './region-number.js'
 import { tensorForm } from './numbers-in-tensors.js'
 import { callAside, isFixable, type PrologueArg } from './region-prologue.js'
 import { type Read, RegionTrace, valueArg } from './region-trace.js'
@@ -47,6 +48,8 @@ export interface RegionStart {
   /** True for reads of numbers that lead calls elsewhere: regions end there. */
   decides(read: Read): boolean
   noteDeciding(reads: Iterable<Read>): void
+  /** What is recorded is written down, and not run: floats of attributes may be others in later runs, and lists and dicts in attributes are state where they are changed. */
+  readonly followsAll: boolean
 }
 
 /** Records from a state of a run up to what cannot be recorded. Null where the state has no signature. */
@@ -85,7 +88,7 @@ export class RegionRecorder extends GraphRecorder {
   private readonly views = new Map<Tensor, { readonly op: LinkedOperator; readonly args: readonly Value[] }>()
   private readonly trace: RegionTrace
   /** Of the operator that is being called: the numbers among its arguments that may be others in later runs. */
-  private tracedArgs: readonly (TracedInt | null)[] | null = null
+  private tracedArgs: readonly (TracedNumber | null)[] | null = null
   /** Tensors that hold numbers that vary, by these. */
   private readonly numberTensors = new Map<string, Tensor>()
   private readonly templates = new Map<Container, Template | null>()
@@ -101,12 +104,12 @@ export class RegionRecorder extends GraphRecorder {
   ) {
     super(program, root, start.values, [...description.found.tensors])
     this.calls = start.frames.slice(0, -1).map(({ fn, pc }) => ({ fn, pc }))
-    this.trace = new RegionTrace(description.found, (reads) => start.noteDeciding(reads))
+    this.trace = new RegionTrace(description.found, (reads) => start.noteDeciding(reads), start.followsAll)
     this.noteContainers()
   }
 
   /** What has to stand in the place of numbers of the start while the run is recorded, by their places among its values. */
-  standIns(): Map<number, TracedInt> {
+  standIns(): Map<number, TracedNumber> {
     const { values, varying } = this.start
     const places = [...values.keys()].filter((i) => varying.has(i) && typeof values[i] === 'number')
     return new Map(places.map((place, index) => [place, this.trace.ofStart(index)]))
@@ -124,7 +127,7 @@ export class RegionRecorder extends GraphRecorder {
 
   /** The value that an operator or instruction sees, to which the recording is bound from here on. */
   private settled(value: Value): Value {
-    if (value instanceof TracedInt) return this.trace.bind(value)
+    if (value instanceof TracedNumber) return this.trace.bind(value)
     if (isContainer(value)) this.trace.bindAll(value)
     return value
   }
@@ -136,15 +139,18 @@ export class RegionRecorder extends GraphRecorder {
       const given = args.slice(0, argc)
       // an operator of an older meaning, or of as many arguments as the call says, is not looked into
       const follow = this.refusal === null && op.upgrade === undefined && !op.vararg
-      if (follow && given.some((arg) => arg instanceof TracedInt))
-        this.tracedArgs = given.map((arg) => (arg instanceof TracedInt ? arg : null))
+      if (follow && given.some((arg) => arg instanceof TracedNumber))
+        this.tracedArgs = given.map((arg) => (arg instanceof TracedNumber ? arg : null))
       given.forEach((arg, i) => {
-        stack.values[base + i] = follow && arg instanceof TracedInt ? arg.value : this.settled(arg)
+        stack.values[base + i] = follow && arg instanceof TracedNumber ? arg.value : this.settled(arg)
       })
     }
     super.operator(this.withNumbersInTensors(call))
     // attributes whose memory an operator writes to become state, for the next recording
-    if (this.looksForState) for (const { storage } of reachable(changedBy(op, args))) this.start.parts.addStateIn(storage)
+    if (!this.looksForState) return
+    const changed = changedBy(op, args)
+    for (const { storage } of reachable(changed)) this.start.parts.addStateIn(storage)
+    if (this.start.followsAll) this.containersFound(changed)
   }
 
   /** The call of an operator that is given the numbers that vary in a tensor, in place of one that takes them as they are. */
@@ -162,7 +168,7 @@ export class RegionRecorder extends GraphRecorder {
     if (made === undefined) {
       made = callAside(maker.op, maker.values)[0] as Tensor
       if (!this.hoist(maker.op, maker.values, maker.numbers, made)) return call
-      for (const { op, values, numbers } of checks) this.trace.compute(op, this.stepArgs(values, numbers)!, true)
+      for (const { op, values, numbers } of checks) this.trace.inRange(op, this.stepArgs(values, numbers)!)
       this.numberTensors.set(key, made)
     }
     const args = form.argsWith(made)
@@ -241,7 +247,7 @@ export class RegionRecorder extends GraphRecorder {
   }
 
   /** The arguments of an operator for a prologue; null where they are known only later. */
-  private stepArgs(args: readonly Value[], traced: readonly (TracedInt | null)[]): PrologueArg[] | null {
+  private stepArgs(args: readonly Value[], traced: readonly (TracedNumber | null)[]): PrologueArg[] | null {
     const found: PrologueArg[] = []
     for (const [i, value] of args.entries()) {
       const number = traced[i] ?? null
@@ -273,7 +279,7 @@ export class RegionRecorder extends GraphRecorder {
    * Makes an operator a step of the prologue, and its result an input: a view of a tensor that is there before, or a new tensor of numbers.
    * False where its form follows from numbers that vary, or it has read what a tensor holds.
    */
-  private hoist(op: LinkedOperator, args: readonly Value[], traced: readonly (TracedInt | null)[], result: Tensor): boolean {
+  private hoist(op: LinkedOperator, args: readonly Value[], traced: readonly (TracedNumber | null)[], result: Tensor): boolean {
     const sources = args.filter((arg) => arg instanceof Tensor)
     const isView = sources.length === 1 && sources[0]!.storage === result.storage
     if (result.isSparse || result.quant !== null || args.includes(result) || this.ids.has(result)) return false
@@ -347,11 +353,11 @@ export class RegionRecorder extends GraphRecorder {
     const { containers } = description.found
     const [before, held] = [tensors.length, containers.length]
     const value = object.slots[slot]!
-    const isInt = typeof value === 'number'
     // what some run sets to an int is a counter more often than not
-    if (!description.add(value, isInt)) return this.stop(`reads attribute '${object.names[slot] ?? slot}', which is state`, null)
+    const varies = typeof value === 'number' || (value instanceof Float && this.start.followsAll)
+    if (!description.add(value, varies)) return this.stop(`reads attribute '${object.names[slot] ?? slot}', which is state`, null)
     this.reads.push({ object, slot })
-    if (isInt) this.trace.replaceSlot(object, slot)
+    if (varies) this.trace.replaceSlot(object, slot)
     if (containers.slice(held).some((container) => this.guards.hasContainer(container))) return this.stopTwoWays(value)
     for (const t of tensors.slice(before)) {
       const known = this.ids.get(t)
@@ -411,7 +417,8 @@ export class RegionRecorder extends GraphRecorder {
   protected override stoppedAt({ fn, pc, called, args, stack, registers }: StoppedCall, { reason, origin, temporary }: Refusal): void {
     if (temporary) return
     const touched = new Set([...reachable(changedBy(called, args))].map((t) => t.storage))
-    const found = [...touched].filter((storage) => this.start.parts.addStateIn(storage))
+    const found: unknown[] = [...touched].filter((storage) => this.start.parts.addStateIn(storage))
+    if (this.start.followsAll) found.push(...this.containersFound(changedBy(called, args)))
     if (found.length > 0) {
       // with these as state a region may go on beyond; what the rest of the run writes to is found on the way
       this.refusal = { reason, origin, temporary: true }
@@ -432,6 +439,11 @@ export class RegionRecorder extends GraphRecorder {
     }
     const values = this.templatesOf(stack)
     if (values !== null) this.ended = this.regionUpTo({ kind: 'step', reason, origin, stands, stack: values })
+  }
+
+  /** Lists and dicts of attributes that were not known to be state. */
+  private containersFound(changed: readonly Value[]): Container[] {
+    return changed.filter((value): value is Container => isContainer(value) && this.start.parts.addStateHolding(value))
   }
 
   /** True where the run wrote to nothing but what operators were seen to write to, `except` for these. */
@@ -455,7 +467,7 @@ export class RegionRecorder extends GraphRecorder {
   private template(value: Value): Template | null {
     if (typeof value !== 'object' || value === null) return { kind: 'value', value }
     if (value instanceof Tensor) return this.tensorTemplate(value)
-    if (value instanceof TracedInt) return value.source
+    if (value instanceof TracedNumber) return value.source
     if (value instanceof ScriptObject || value instanceof CustomObject)
       return this.start.parts.belongs(value) ? { kind: 'value', value } : null
     if (!isContainer(value)) return { kind: 'value', value }

@@ -1,7 +1,8 @@
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
+import { Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { type Container, type ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
-import { type IntSource, TracedInt } from './region-int.js'
+import { type NumberSource, TracedNumber } from './region-number.js'
 import { formVaries, type PrologueArg, type PrologueStep } from './region-prologue.js'
 import { tensorShape } from './signature.js'
 import type { StateParts } from './state-signature.js'
@@ -32,24 +33,25 @@ export class RegionTrace {
   constructor(
     private readonly start: StateParts,
     private readonly decides: (reads: readonly Read[]) => void,
+    private readonly followsFloats: boolean,
   ) {}
 
   get isUsed(): boolean {
     return this.start.ints.length > 0 || this.readsOf.length > 0
   }
 
-  ofStart(index: number): TracedInt {
-    return new TracedInt(this.start.ints[index]!, { kind: 'int', index })
+  ofStart(index: number): TracedNumber {
+    return new TracedNumber(this.start.ints[index]!, { kind: 'int', index })
   }
 
-  /** An attribute whose int was added to the state last is read as one that may be another. */
+  /** An attribute whose number was added to the state last is read as one that may be another. */
   replaceSlot(object: ScriptObject, slot: number): void {
     object.slots[slot] = this.ofStart(this.start.ints.length - 1)
     this.slots.push({ object, slot })
   }
 
   /** The recording serves this value alone. */
-  bind({ value, source }: TracedInt): number {
+  bind({ value, source }: TracedNumber): number | Float {
     const key = `${source.kind} ${source.index}`
     if (!this.bound.has(key)) this.steps.push({ op: null, args: [source], gives: { kind: 'same', value } })
     this.bound.add(key)
@@ -63,9 +65,9 @@ export class RegionTrace {
   }
 
   /** An operator on plain values, which has given `result`. What stands for that; null where the recording is bound to it. */
-  compute(op: LinkedOperator, args: readonly PrologueArg[], result: Value): TracedInt | null {
+  compute(op: LinkedOperator, args: readonly PrologueArg[], result: Value): TracedNumber | null {
     const reads = this.readsIn(args)
-    if (typeof result === 'number') {
+    if (typeof result === 'number' || (this.followsFloats && result instanceof Float)) {
       this.steps.push({ op, args, gives: { kind: 'int' } })
       return this.numberOf(result, reads)
     }
@@ -74,21 +76,27 @@ export class RegionTrace {
     return null
   }
 
+  /** The condition, which holds, that a number is a place of a tensor. */
+  inRange(op: LinkedOperator, args: readonly PrologueArg[]): void {
+    this.compute(op, args, true)
+    this.steps.push({ ...this.steps.pop()!, isRange: true })
+  }
+
   /** An operator that throws where it should not be given such values. */
   check(op: LinkedOperator, args: readonly PrologueArg[]): void {
     this.steps.push({ op, args, gives: { kind: 'nothing' } })
   }
 
   /** An operator that has read `value` in a tensor. */
-  read(op: LinkedOperator, args: readonly PrologueArg[], value: number, at: Read): TracedInt {
+  read(op: LinkedOperator, args: readonly PrologueArg[], value: number, at: Read): TracedNumber {
     this.steps.push({ op, args, reads: true, gives: { kind: 'int' } })
     return this.numberOf(value, [at])
   }
 
-  private numberOf(value: number, reads: readonly Read[]): TracedInt {
-    const source: IntSource = { kind: 'computed', index: this.readsOf.length }
+  private numberOf(value: number | Float, reads: readonly Read[]): TracedNumber {
+    const source: NumberSource = { kind: 'computed', index: this.readsOf.length }
     this.readsOf.push(reads)
-    return new TracedInt(value, source)
+    return new TracedNumber(value, source)
   }
 
   private readsIn(args: readonly PrologueArg[]): Read[] {
@@ -137,7 +145,7 @@ function isSameArg(a: PrologueArg, b: PrologueArg): boolean {
 }
 
 /** Replaces what stands for numbers in a container, and in those that it holds. Attributes of objects are not looked at. */
-function replaceIn(container: Container, by: (number: TracedInt) => number, seen: Set<object>): void {
+function replaceIn(container: Container, by: (number: TracedNumber) => number | Float, seen: Set<object>): void {
   const pending = [container]
   while (pending.length > 0) {
     const next = pending.pop()!
@@ -148,10 +156,10 @@ function replaceIn(container: Container, by: (number: TracedInt) => number, seen
 }
 
 /** Returns the containers that it holds. */
-function replaceNumbers(container: Container, by: (number: TracedInt) => number): Container[] {
+function replaceNumbers(container: Container, by: (number: TracedNumber) => number | Float): Container[] {
   const inner: Container[] = []
-  const visit = (value: Value, put: (value: number) => void): void => {
-    if (value instanceof TracedInt) put(by(value))
+  const visit = (value: Value, put: (value: number | Float) => void): void => {
+    if (value instanceof TracedNumber) put(by(value))
     else if (Array.isArray(value) || value instanceof Tuple || value instanceof Map) inner.push(value)
   }
   if (container instanceof Map) {

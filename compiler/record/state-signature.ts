@@ -45,10 +45,10 @@ export interface StateParts {
   readonly tensors: Tensor[]
   /** Lists, tuples and dicts, each once. */
   readonly containers: Container[]
-  /** Those that may be others each time. */
-  readonly ints: number[]
+  /** Those that may be others each time; floats only where nothing runs what is recorded. */
+  readonly ints: (number | Float)[]
   /** What the prologue of a region has computed of them, and the tensors that it has made. */
-  readonly computed: number[]
+  readonly computed: (number | Float)[]
   readonly made: Tensor[]
 }
 
@@ -82,19 +82,19 @@ export class StateDescription {
 
   /**
    * False for what has no signature: objects that a run made, complex numbers, tensors as keys, and values that are too many or nested too deep. An int that `varies`
-   * fits any other.
+   * fits any other; a float fits none.
    */
   add(value: Value, varies = false): boolean {
     const { tensors, containers } = this.found
     const before = [tensors.length, containers.length] as const
-    const part = varies && typeof value === 'number' ? this.describeInt(value) : this.describe(value)
+    const part = varies && (typeof value === 'number' || value instanceof Float) ? this.describeInt(value) : this.describe(value)
     if (part !== null) this.parts.push(part)
     // what was found on the way to something without a signature is not part of the state
     else [tensors.length, containers.length] = before
     return part !== null
   }
 
-  private describeInt(value: number): Part {
+  private describeInt(value: number | Float): Part {
     this.found.ints.push(value)
     return { kind: 'int' }
   }

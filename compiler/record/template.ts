@@ -1,6 +1,6 @@
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { type Container, type DictKey, listType, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
-import type { IntSource } from './region-int.js'
+import type { NumberSource } from './region-number.js'
 import { itemsOf, keysOf, kindOf, type StateParts, tensorAt } from './state-signature.js'
 
 /** How to make a list, tuple or dict. */
@@ -19,7 +19,7 @@ export type Template =
   /** The same each time. */
   | { readonly kind: 'value'; readonly value: Value }
   /** A number that may be another one each time. */
-  | IntSource
+  | NumberSource
   /** Tensor number `index` of the state at the start, or of those that the prologue has made behind them. */
   | { readonly kind: 'input'; readonly index: number }
   /** List, tuple or dict number `index` of the state at the start. */

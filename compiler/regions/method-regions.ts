@@ -152,15 +152,20 @@ export interface ShownRegion {
   readonly isSmall: boolean
 }
 
-/** The regions of a method that cannot be recorded as a whole, for tools that show them. Runs the method, which may take two runs. */
+/**
+ * The regions of a method that cannot be recorded as a whole, for tools that show or write them. Runs the method, which may take two runs. With `restore`, which
+ * gives attributes back what they held, each run begins with that, and floats of attributes are followed as ints are, and lists and dicts as tensors.
+ */
 export function recordRegions(
   host: RegionHost,
   fn: LinkedFunction,
   args: readonly Value[],
+  restore: (() => void) | null = null,
 ): { readonly result: Value; readonly regions: readonly ShownRegion[] } {
   for (let attempt = 1; ; attempt++) {
     const table = new RegionTable()
-    const run = new RegionRun(host, table, fn, args)
+    restore?.()
+    const run = new RegionRun(host, table, fn, args, restore !== null)
     const recorded = run.recordFrom([host.script.root, ...args], new Set(), (recorder, value) => recorder.finishRegion(value))
     const { returned } = recorded
     const found = recorded.found ?? NO_SIGNATURE

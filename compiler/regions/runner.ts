@@ -47,6 +47,7 @@ export class RegionRun {
     private readonly table: RegionTable,
     fn: LinkedFunction,
     args: readonly Value[],
+    private readonly followsAll = false,
   ) {
     const { script } = host
     if (script.isDisposed) throw new PtliteError('DISPOSED', 'the module was disposed')
@@ -67,7 +68,8 @@ export class RegionRun {
     const leavesBefore = (op: LinkedOperator, fn: LinkedFunction, pc: number): boolean => table.mayBegin(op, fn, pc)
     const decides = (read: Read): boolean => table.decides(read)
     const noteDeciding = (reads: Iterable<Read>): void => table.noteDeciding(reads)
-    const start = { parts, frames: act.frames, values, varying, leavesBefore, decides, noteDeciding }
+    const { followsAll } = this
+    const start = { parts, frames: act.frames, values, varying, leavesBefore, decides, noteDeciding, followsAll }
     const recorder = regionRecorderOf(script, script.root, start)
     if (recorder === null) return { returned: act.proceed(null), found: null }
     const standIns = recorder.standIns()

@@ -4,7 +4,7 @@ import type { Stored } from '../pt2/fixtures.js'
 
 const folder = fileURLToPath(new URL('../fixtures/pte/', import.meta.url))
 
-/** Programs of make_pte.py, and of make_pte_language.py. */
+/** Programs of make_pte.py, make_pte_language.py and make_pte_shared.py. */
 export const PROGRAMS = [
   'net',
   'net_xnnpack',
@@ -23,10 +23,11 @@ export const PROGRAMS = [
   'methods',
   'llama',
   'language',
+  'shared',
 ] as const
 
 /** Programs that change the module, whose calls come in order. */
-export const CHANGES: ReadonlySet<string> = new Set(['state', 'state_xnnpack', 'llama', 'language'])
+export const CHANGES: ReadonlySet<string> = new Set(['state', 'state_xnnpack', 'llama', 'language', 'shared'])
 
 export interface Call {
   readonly method: string

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { inspectModel, loadModule } from '../../src/index.js'
 import { ptlite } from '../cli/in-process.js'
 import { difference, inputOf } from '../pt2/fixtures.js'
-import type { Call } from './fixtures.js'
+import { type Call, fixturePath, readCalls } from './fixtures.js'
 
 /* Programs that keep state, written as ExecuTorch's: buffers begin with data of the file, and are written to at the end of a call. */
 
@@ -18,6 +18,10 @@ const SHAPES: Readonly<Record<string, readonly string[]>> = {
   cache: ['1,1,3', 'int64:1'],
   parts: ['2'],
   cell: ['1,3'],
+  counter: ['3'],
+  position: ['1,1,3'],
+  lists: ['1,3'],
+  decay: ['3'],
 }
 
 async function written(t: Test, model: string, name: string): Promise<string> {
@@ -28,7 +32,19 @@ async function written(t: Test, model: string, name: string): Promise<string> {
   return output
 }
 
-for (const model of ['ring.pt2', 'ring.pt', 'cache.pt2', 'cache.pt', 'parts.pt2', 'parts.pt', 'cell.pt']) {
+for (const model of [
+  'ring.pt2',
+  'ring.pt',
+  'cache.pt2',
+  'cache.pt',
+  'parts.pt2',
+  'parts.pt',
+  'cell.pt',
+  'counter.pt',
+  'decay.pt',
+  'position.pt',
+  'lists.pt',
+]) {
   const name = model.split('.')[0]!
   await t.test(`${model} keeps its state`, async (t) => {
     const output = await written(t, source(model), name)
@@ -63,5 +79,40 @@ await t.test('what has no form is refused, saying why', async (t) => {
     t.match(stderr, pattern)
   }
   await refused('stale.pt', /it reads a view of an attribute again after it has written to it/)
-  await refused('counter.pt', /prim::SetAttr sets attribute 'steps'|numbers that outlive a call|is no tensor/)
+  await refused('growing.pt', /attribute 'rows' becomes a list or dict of another length or other keys/)
+  await refused('branch.pt', /a number that outlives calls decides what it does \(aten::gt\.int\)/)
+  await refused('texts.pt', /attribute 'text' changes and is no tensor or number/)
+})
+
+await t.test('numbers are buffers of one element', async (t) => {
+  const module = await loadModule(await written(t, source('counter.pt'), 'counter'))
+  const parameters = module.parameters()
+  t.strictSame(
+    ['steps', 'total', 'last'].map((name) => parameters.get(name)?.toArray()),
+    [0, 3, 7],
+  )
+  module.forward(...callsOf('counter')[0]!.args.map(inputOf))
+  t.strictSame(
+    ['steps', 'total', 'last'].map((name) => parameters.get(name)?.toArray()),
+    [1, 6, 5],
+  )
+  module.dispose()
+})
+
+await t.test('methods share what outlives their calls', async (t) => {
+  const output = join(t.testdir({}), 'out.pte')
+  const { status, stderr } = await ptlite('convert', fixturePath('shared.pte'), '-o', output)
+  t.equal(status, 0, stderr)
+  const { layout } = await inspectModel(output)
+  const memories = new Map(layout!.methods.map(({ name, memories }) => [name, memories]))
+  t.equal(memories.get('plain')?.length, 1, 'a method without state has a memory of its own alone')
+  for (const name of ['push', 'read', 'scale'])
+    t.equal(memories.get(name)?.[1], memories.get('push')?.[1], `${name} has the memory that all have`)
+  for (const compile of ['off', 'auto', 'eager'] as const) {
+    const module = await loadModule(output, { compile })
+    for (const name of ['count', 'rows']) t.ok(module.parameters().has(name), name)
+    for (const [turn, { method, args, result }] of readCalls('shared').calls.entries())
+      t.equal(difference(module.call(method, args.map(inputOf)), result), undefined, `call ${turn}, compile: '${compile}'`)
+    module.dispose()
+  }
 })

@@ -107,6 +107,7 @@ await t.test('what has no form is refused by name', async (t) => {
   await refused(other('pt2/prims.pt2'), /portable operators cannot say aten::erfinv/)
   await refused(other('pt2/control.pt2'), /argument x: the size \w+ has no upper bound/)
   await refused(other('pt2/counter.pt2'), /mul_\.Scalar writes to a part of a tensor, or to one that is seen elsewhere/)
+  await refused(source('filled.pt2'), /numbers in a constant depend on the sizes of inputs; give --shape/)
   const { status, stderr } = await ptlite('convert', source('mlp.pt2'), '-o', join(t.testdir({}), 'out.ptl'), '--shape', '2,5')
   t.equal(status, 2)
   t.match(stderr, /--shape goes with a name that ends in \.pte/)

@@ -1,6 +1,8 @@
 import type { Arg, Graph, GraphNode, Result, TensorType, ValueId } from '../../../compiler/graph/graph.js'
 import type { DType } from '../../../runtime/tensor/dtype.js'
+import { readTensor } from '../../../runtime/tensor/data.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
+import { sameShape } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../../runtime/tensor/value.js'
 import { unsupported } from '../../../program/file-error.js'
@@ -72,9 +74,11 @@ class Aligner {
     return first.map((_, i) => lists.map((list) => list[i]!))
   }
 
-  /** Constants come in the order of the code, but may be others where they are made of sizes: those are refused as values, unless all are alike. */
+  /** Constants come in the order of the code, but may be others where they are made of sizes: those are refused, as values where their own sizes differ. */
   private addConstants(): void {
     for (const ids of this.zip(this.graphs.map(({ constants }) => constants))) {
+      if (!ids.every(({ tensor }) => holdsSame(tensor, ids[0]!.tensor)))
+        throw unsupported('numbers in a constant depend on the sizes of inputs; give --shape to write it for one size')
       this.define(
         ids.map(({ id }) => id),
         ids[0]!.tensor,
@@ -168,6 +172,16 @@ class Aligner {
     // a device says nothing: there is one
     return { kind: 'plain', value: null }
   }
+}
+
+/** False for tensors of the same sizes with other elements. */
+function holdsSame(a: Tensor, b: Tensor): boolean {
+  if ((a.storage === b.storage && a.offset === b.offset) || a.type !== b.type || !sameShape(a.shape, b.shape)) return true
+  const [one, other] = [a, b].map((tensor) => {
+    const { buffer, byteOffset, byteLength } = readTensor(tensor)
+    return new Uint8Array(buffer, byteOffset, byteLength)
+  }) as [Uint8Array, Uint8Array]
+  return one.every((byte, i) => byte === other[i])
 }
 
 function differs(what: string): Error {

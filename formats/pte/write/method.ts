@@ -1,4 +1,3 @@
-import type { Graph } from '../../../compiler/graph/graph.js'
 import { compiler } from '../../../compiler/lazy.js'
 import { TieredModule } from '../../../compiler/tier.js'
 import type { ScriptModule } from '../../../interpreter/script-module.js'
@@ -15,7 +14,8 @@ import { PlanWriter, type WrittenPlan } from './plan-writer.js'
 import { ELEMENTS } from './rules-elements.js'
 import { LAYERS } from './rules-layers.js'
 import { SHAPES } from './rules-shapes.js'
-import { type InitialState, type RecordedCall, statefulCall, statelessCall } from './state.js'
+import type { InitialState } from './state.js'
+import { type RecordedCall, statefulCall, statelessCall } from './stateful-call.js'
 import { argumentTree, leavesIn, leavesOfResult, resultTree } from './trees.js'
 
 /** Recordings that tell what depends on a size, and how. */
@@ -31,30 +31,39 @@ export type Examples = readonly (() => readonly Value[])[]
 export interface Tables {
   readonly constants: ConstantTable
   readonly initial: ConstantTable
+  /** What outlives calls is in a memory that methods share, rather than in that of each. */
+  readonly isShared: boolean
 }
 
-/**
- * Writes a method as a plan: records calls with the examples, and calls ExecuTorch's operators in place of this runtime's. Throws UNSUPPORTED_FILE for what has no form, with
- * all operators that have none.
- */
-export function writeMethod(
-  script: ScriptModule,
-  fn: LinkedFunction,
-  examples: Examples,
-  tables: Tables,
-  initial: InitialState | null,
-): WrittenPlan {
+/** A method as it was recorded, with arguments of the first of several sizes. */
+export interface RecordedMethod {
+  readonly name: string
+  readonly calls: readonly [RecordedCall, ...RecordedCall[]]
+  readonly args: readonly Value[]
+}
+
+/** Records calls of a method with the examples. Throws UNSUPPORTED_FILE, saying why, for methods that cannot be written. */
+export function recordMethod(script: ScriptModule, fn: LinkedFunction, examples: Examples, initial: InitialState | null): RecordedMethod {
   return guarded(`method '${fn.source.method}'`, () => {
     const { calls, args } = recordSamples(script, fn, examples, initial)
-    try {
-      const [first] = calls as [RecordedCall, ...RecordedCall[]]
-      if (calls.some(({ inputs, changed }) => !isSame(inputs, first.inputs) || !isSame(changed, first.changed)))
-        throw unsupported('for inputs of other sizes it changes other attributes; give --shape to write it for one size')
-      return planOf(fn.source.method, align(calls.map(({ graph }) => graph)), first, args, tables)
-    } finally {
-      calls.forEach(({ graph }) => releaseGraph(graph))
-    }
+    const [first] = calls as [RecordedCall, ...RecordedCall[]]
+    const isAlike = ({ inputs, changed, states, numbers }: RecordedCall): boolean =>
+      isSame([inputs, changed, numbers], [first.inputs, first.changed, first.numbers]) &&
+      states.every((state, i) => state === first.states[i])
+    if (!calls.every(isAlike))
+      throw unsupported('for inputs of other sizes it changes other attributes; give --shape to write it for one size')
+    return { name: fn.source.method, calls: calls as [RecordedCall, ...RecordedCall[]], args }
   })
+}
+
+/** Writes a method as a plan that calls ExecuTorch's operators in place of this runtime's. Throws UNSUPPORTED_FILE for what has no form, with all operators that have none. */
+export function writeMethod({ name, calls, args }: RecordedMethod, tables: Tables): WrittenPlan {
+  return guarded(`method '${name}'`, () => planOf(name, align(calls.map(({ graph }) => graph)), calls[0], args, tables))
+}
+
+/** Gives back what passes have made for a recording. */
+export function releaseMethod({ calls }: RecordedMethod): void {
+  for (const { graph } of calls) for (const { derived, tensor } of graph.constants) if (derived) tensor.release()
 }
 
 function isSame(a: unknown, b: unknown): boolean {
@@ -68,33 +77,29 @@ function isSame(a: unknown, b: unknown): boolean {
 function recordCall(script: ScriptModule, fn: LinkedFunction, args: readonly Value[], initial: InitialState | null): RecordedCall {
   try {
     const tiers = new TieredModule(script, 'off')
-    const found = tiers.record(fn, args)
-    const call = 'graph' in found ? statelessCall(found.graph) : withState(tiers, fn, args, initial, found.reason)
+    // what other methods change is no constant of this one
+    const isShared = initial !== null && initial.markIn(tiers.parts)
+    const found = isShared ? null : tiers.record(fn, args)
+    const call = found !== null && 'graph' in found ? statelessCall(found.graph) : withState(tiers, fn, args, initial, found?.reason)
     return { ...call, graph: compiler().plainGraph(call.graph) }
   } finally {
     initial?.restore()
   }
 }
 
-/** A call that changes attributes. `reason` is why it is no graph by itself. */
+/** A call that reads or changes attributes that calls change. `reason` is why it is no graph by itself. */
 function withState(
   tiers: TieredModule,
   fn: LinkedFunction,
   args: readonly Value[],
   initial: InitialState | null,
-  reason: string,
+  reason = 'it has parts that cannot be recorded',
 ): RecordedCall {
-  initial?.restore()
-  const [region, ...others] = initial === null ? [] : tiers.recordRegions(fn, args)
-  if (region === undefined || others.length > 0) throw unsupported(`it cannot be written as ExecuTorch's operators: ${reason}`)
-  initial?.restore()
-  const tensors = args.flatMap(leavesIn).filter((leaf): leaf is Tensor => leaf instanceof Tensor)
-  return statefulCall(region, tensors)
-}
-
-/** Gives back what passes have made. */
-function releaseGraph({ constants }: Graph): void {
-  for (const { derived, tensor } of constants) if (derived) tensor.release()
+  const [region, ...others] = initial === null ? [] : tiers.recordRegions(fn, args, () => initial.restore())
+  if (initial === null || region === undefined || others.length > 0 || region.end.kind !== 'return')
+    throw unsupported(`it cannot be written as ExecuTorch's operators: ${region?.end.kind === 'step' ? region.end.reason : reason}`)
+  initial.restore()
+  return statefulCall(region, args, initial)
 }
 
 function recordSamples(
@@ -126,9 +131,9 @@ function recordSamples(
 function planOf(
   name: string,
   graph: AlignedGraph,
-  { inputs: kinds, states, changed }: RecordedCall,
+  { inputs: kinds, states, changed, numbers }: RecordedCall,
   args: readonly Value[],
-  { constants, initial }: Tables,
+  { constants, initial, isShared }: Tables,
 ): WrittenPlan {
   const plan = new PlanWriter(constants)
   const lowering = new Lowering(plan)
@@ -145,9 +150,8 @@ function planOf(
     return plan.leaf(typeof leaf === 'number' || typeof leaf === 'bigint' ? { kind: 'int', at: [leaf] } : { kind: 'plain', value: leaf })
   })
   for (const [index, value] of kept) {
-    const { object, slot } = states[index]!
-    const tensor = object.slots[slot] as Tensor
-    plan.keep(value, object.names[slot]!, initial.add(tensor))
+    const { name: path, first, offset } = states[index]!
+    plan.keep(value, { name: path, initial: initial.add(first), offset: isShared ? offset : null })
   }
   const lacking = new Map<string, string>()
   for (const node of graph.nodes) {
@@ -169,13 +173,17 @@ function planOf(
     if (arg.kind !== 'value' || ![...kept.values()].some((value) => lowering.resolve(value) === arg.value)) return arg
     return { kind: 'value', value: lowering.call('aten::clone.out', [arg.value, null], lowering.like(arg.value)) }
   }
-  const outputs = leavesOfResult(result).map((leaf) => (changed.length === 0 ? leaf : aside(leaf)))
+  const leavesOut = leavesOfResult(result)
+  const outputs = leavesOut.map((leaf, i) => {
+    if (numbers.includes(i)) return leaf.kind === 'value' ? plan.read(leaf.value) : plan.leaf(leaf)
+    return changed.length === 0 ? leaf : aside(leaf)
+  })
   const written = news.map(aside)
   for (const [i, arg] of written.entries()) if (arg.kind === 'value') plan.update(kept.get(changed[i]!)!, arg.value)
   return plan.finish(
     name,
     inputs,
-    outputs.map((leaf) => plan.leaf(leaf)),
+    outputs.map((leaf) => (typeof leaf === 'number' ? leaf : plan.leaf(leaf))),
     argumentTree(args),
     resultTree(result),
   )

@@ -2,11 +2,20 @@ import { elementCount } from '../plan.js'
 import { damaged, unsupported } from '../../../program/file-error.js'
 import { compiler } from '../../../compiler/lazy.js'
 import type { SchemaArgument } from '../../../runtime/operators/table/schema.js'
-import { DType, dtypeName, itemSize } from '../../../runtime/tensor/dtype.js'
+import { DType, dtypeName, isFloating, itemSize } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import type { Value } from '../../../runtime/tensor/value.js'
 import type { AlignedArg, AlignedValue, Sampled } from './aligned.js'
 import type { ConstantTable } from './constants.js'
+
+/** A tensor that outlives calls. */
+export interface KeptTensor {
+  readonly name: string
+  /** Number of what it begins with. */
+  readonly initial: number
+  /** In the memory that methods share; null for one in the method's own. */
+  readonly offset: number | null
+}
 
 /** A value of the plan, as the file has it. */
 export type WrittenValue =
@@ -26,8 +35,8 @@ export type WrittenValue =
       readonly isDynamic: boolean
       /** 0 for none. */
       readonly constant: number
-      /** Of one that outlives calls: what it is called, and what it begins with. */
-      readonly kept?: { readonly name: string; readonly initial: number }
+      /** Of one that outlives calls. */
+      readonly kept?: KeptTensor
     }
 
 export interface WrittenCall {
@@ -82,13 +91,21 @@ export class PlanWriter {
     return index
   }
 
-  /** A tensor that outlives calls. `initial` is what it begins with. */
-  keep(value: AlignedValue, name: string, initial: number): void {
+  /** A tensor that outlives calls. */
+  keep(value: AlignedValue, kept: KeptTensor): void {
     checkDtype(value.dtype)
     const sizes = value.shape.map((at) => Number(at[0]))
-    const index = this.push({ kind: 'tensor', dtype: value.dtype, sizes, isDynamic: false, constant: 0, kept: { name, initial } })
+    const index = this.push({ kind: 'tensor', dtype: value.dtype, sizes, isDynamic: false, constant: 0, kept })
     this.tensors.set(value, index)
-    this.lives.set(index, { first: -1, last: Infinity })
+    if (kept.offset === null) this.lives.set(index, { first: -1, last: Infinity })
+  }
+
+  /** The number that a tensor of one element holds, as a value. */
+  read(value: AlignedValue): number {
+    const from = this.use(this.tensor(value))
+    const result = this.push(isFloating(value.dtype) ? { kind: 'float', value: 0 } : { kind: 'int', value: 0 })
+    this.instruction('aten::_local_scalar_dense', [from, result])
+    return result
   }
 
   /** Puts a value into a tensor that outlives calls. */

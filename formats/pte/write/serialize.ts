@@ -14,14 +14,19 @@ const HEADER_BYTES = 32
 const HEADER_AT = 8
 /** Segments begin at multiples of this, as ExecuTorch writes them. */
 const SEGMENT_ALIGNMENT = 128
-/** The memory that tensors are in; number 0 is none. */
+/** The memory that tensors are in, and that of what methods share; number 0 is none. */
 const ARENA = 1
+const SHARED = 2
 
 /**
  * A program in ExecuTorch's container: a flatbuffer with an extended header, and behind it a segment with the constants, and one with what tensors begin with that outlive
- * calls.
+ * calls. `sharedBytes` is the size of the memory that methods share.
  */
-export function serialize(plans: readonly WrittenPlan[], { constants, initial }: Tables): Uint8Array {
+export function serialize(
+  plans: readonly WrittenPlan[],
+  { constants, initial }: Pick<Tables, 'constants' | 'initial'>,
+  sharedBytes: number,
+): Uint8Array {
   const [own, kept] = [constants.bytes(), initial.bytes()]
   const keptAt = Math.ceil(own.length / SEGMENT_ALIGNMENT) * SEGMENT_ALIGNMENT
   const segments = [
@@ -30,7 +35,7 @@ export function serialize(plans: readonly WrittenPlan[], { constants, initial }:
   ].filter(({ bytes }) => bytes.length > 0)
   const data = new Uint8Array(kept.length === 0 ? own.length : keptAt + kept.length)
   for (const { at, bytes } of segments) data.set(bytes, at)
-  const flat = writeProgram(plans, segments, { constants, initial })
+  const flat = writeProgram(plans, segments, { constants, initial }, sharedBytes)
   const programBytes = flat.length + HEADER_BYTES
   const base = data.length === 0 ? 0 : Math.ceil(programBytes / SEGMENT_ALIGNMENT) * SEGMENT_ALIGNMENT
   const file = new Uint8Array(Math.max(programBytes, base + data.length))
@@ -54,7 +59,12 @@ interface DataSegment {
   readonly bytes: Uint8Array
 }
 
-function writeProgram(plans: readonly WrittenPlan[], data: readonly DataSegment[], { constants, initial }: Tables): Uint8Array {
+function writeProgram(
+  plans: readonly WrittenPlan[],
+  data: readonly DataSegment[],
+  { constants, initial }: Pick<Tables, 'constants' | 'initial'>,
+  sharedBytes: number,
+): Uint8Array {
   const builder = new FlatBuilder(0)
   const { program, segment, subsegments } = Field
   const segments = data.map(({ at, bytes }) =>
@@ -72,7 +82,7 @@ function writeProgram(plans: readonly WrittenPlan[], data: readonly DataSegment[
     })
   }
   const parts = {
-    plans: builder.offsets(plans.map((plan) => new PlanSerializer(builder, plan).write())),
+    plans: builder.offsets(plans.map((plan) => new PlanSerializer(builder, plan, sharedBytes).write())),
     constantBuffer: builder.offsets([]),
     delegates: builder.offsets([]),
     segments: builder.offsets(segments),
@@ -92,10 +102,16 @@ function writeProgram(plans: readonly WrittenPlan[], data: readonly DataSegment[
   return builder.finish(root, IDENTIFIER)
 }
 
+/** Whether a method has something in the memory that methods share. */
+function hasShared({ values }: WrittenPlan): boolean {
+  return values.some((value) => value.kind === 'tensor' && typeof value.kept?.offset === 'number')
+}
+
 class PlanSerializer {
   constructor(
     private readonly builder: FlatBuilder,
     private readonly written: WrittenPlan,
+    private readonly sharedBytes: number,
   ) {}
 
   write(): Offset {
@@ -138,7 +154,9 @@ class PlanSerializer {
         }),
       ),
       delegates: builder.offsets([]),
-      sizes: builder.vector([0, written.arenaBytes], 8, (b, size) => b.addInt64(BigInt(size))),
+      sizes: builder.vector([0, written.arenaBytes, ...(hasShared(written) ? [this.sharedBytes] : [])], 8, (b, size) =>
+        b.addInt64(BigInt(size)),
+      ),
     }
     return builder.table(10, (b) => {
       b.addFieldOffset(plan.name, parts.name, 0)
@@ -228,13 +246,14 @@ class PlanSerializer {
       1,
       (b, dim) => b.addInt8(dim),
     )
+    const at = offset ?? kept?.offset ?? null
     const place =
-      offset === undefined
+      at === null
         ? 0
         : builder.table(3, (b) => {
-            b.addFieldInt32(allocation.memory, ARENA, 0)
-            b.addFieldInt32(allocation.offsetLow, (offset % 2 ** 32) | 0, 0)
-            b.addFieldInt32(allocation.offsetHigh, Math.floor(offset / 2 ** 32), 0)
+            b.addFieldInt32(allocation.memory, offset === undefined ? SHARED : ARENA, 0)
+            b.addFieldInt32(allocation.offsetLow, (at % 2 ** 32) | 0, 0)
+            b.addFieldInt32(allocation.offsetHigh, Math.floor(at / 2 ** 32), 0)
           })
     const name = kept === undefined ? 0 : builder.text(kept.name)
     const extra = kept === undefined ? 0 : builder.table(3, (b) => b.addFieldOffset(Field.extra.name, name, 0))

@@ -5,10 +5,11 @@ import { Opcode } from '../../../program/generated/opcodes.js'
 import type { LinkedFunction } from '../../../program/linked.js'
 import type { Program } from '../../../program/program.js'
 import type { ArgumentInfo } from '../../../program/signature-info.js'
-import { Tuple, type Value } from '../../../runtime/tensor/value.js'
+import { findOperator } from '../../../runtime/operators/table/registry.js'
+import { ScriptObject, Tuple, type Value } from '../../../runtime/tensor/value.js'
 import { ConstantTable } from './constants.js'
 import { argumentsFor, samplesOf, symbolsOf } from './examples.js'
-import { type Examples, writeMethod } from './method.js'
+import { type Examples, recordMethod, type RecordedMethod, releaseMethod, writeMethod } from './method.js'
 import { serialize } from './serialize.js'
 import { InitialState } from './state.js'
 
@@ -24,25 +25,64 @@ export function writePte(program: Program, states: ObjectStates, { args }: Write
   const script = linked(program, states)
   const { signatures } = program
   const names = args === undefined && signatures !== undefined ? [...signatures.keys()] : [METHOD]
-  const tables = { constants: new ConstantTable(), initial: new ConstantTable() }
   const initial = changesState(program) ? new InitialState(program.root) : null
-  const plans = names.map((name) => {
+  const methods = names.map((name) => {
     const fn = script.findMethod(program.root.typeName, name)
     if (fn === undefined) throw unsupported(`the model has no method '${name}', which a .pte file needs`)
     const inputs = signatures?.get(name)?.inputs ?? program.inputs
-    return writeMethod(script, fn, args === undefined ? examplesOf(program, script, fn, inputs) : [() => args], tables, initial)
+    return { fn, examples: args === undefined ? examplesOf(program, script, fn, inputs) : [() => args] }
   })
-  if (plans.length > 1 && tables.initial.offsets.length > 1)
-    throw unsupported('several methods that share what outlives their calls have no form; write one')
-  return serialize(plans, tables)
+  const recorded = recordAll(methods, script, initial)
+  try {
+    const tables = { constants: new ConstantTable(), initial: new ConstantTable(), isShared: methods.length > 1 }
+    return serialize(
+      recorded.map((method) => writeMethod(method, tables)),
+      tables,
+      initial?.bytes ?? 0,
+    )
+  } finally {
+    recorded.forEach(releaseMethod)
+  }
 }
 
-/** Whether code may write to what outlives a call: by attributes that are set, or operators in place. */
-function changesState({ functions }: Program): boolean {
+/** Records all methods: once more where one changes what another was recorded to read as a constant. */
+function recordAll(
+  methods: readonly { readonly fn: LinkedFunction; readonly examples: Examples }[],
+  script: ScriptModule,
+  initial: InitialState | null,
+): RecordedMethod[] {
+  for (;;) {
+    const before = initial?.changes ?? 0
+    const recorded = methods.map(({ fn, examples }) => recordMethod(script, fn, examples, initial))
+    if (methods.length === 1 || initial === null || initial.changes === before) return recorded
+    recorded.forEach(releaseMethod)
+  }
+}
+
+/** Whether code may write to what outlives a call: by attributes that are set, or operators that change tensors, or lists and dicts where attributes hold some. */
+function changesState({ functions, root }: Program): boolean {
+  const holds = holdsContainers(root)
   return functions.some(
     ({ code, operators }) =>
-      operators.some(({ name }) => /[^_]_$/.test(name)) || code.some((word, at) => at % 3 === 0 && word === Opcode.SET_ATTR),
+      operators.some(({ name, overload }) => /[^_]_$/.test(name) || (holds && changesArgument(name, overload))) ||
+      code.some((word, at) => at % 3 === 0 && word === Opcode.SET_ATTR),
   )
+}
+
+function changesArgument(name: string, overload: string): boolean {
+  const { schema } = findOperator(overload === '' ? name : `${name}.${overload}`) ?? {}
+  return schema?.arguments.some(({ alias }) => alias?.includes('!')) === true
+}
+
+/** Whether an attribute of the module or of a part of it is a list or a dict. */
+function holdsContainers(root: ScriptObject): boolean {
+  const seen = new Set<Value>([root])
+  for (const object of seen) {
+    if (!(object instanceof ScriptObject)) continue
+    if (object.slots.some((value) => Array.isArray(value) || value instanceof Map)) return true
+    for (const value of object.slots) if (value instanceof ScriptObject) seen.add(value)
+  }
+  return false
 }
 
 function linked(program: Program, states: ObjectStates): ScriptModule {

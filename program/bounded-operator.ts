@@ -13,7 +13,7 @@ import type { LinkedOperator } from './linked.js'
 export function boundedOperator(linked: LinkedOperator, bounds: ResultBounds): LinkedOperator {
   const refuse = (bytes: number): never => {
     const said = bounds.results.flatMap((sizes) => (sizes === null ? [] : [textOf(sizes)])).join(', ')
-    throw damaged(`${bounds.of} asks for ${bytes} bytes; the file says that it gives ${said}`)
+    throw damaged(`${bounds.of} asks for ${bytes} bytes; the file says ${said || 'less'}`)
   }
   // operators of the program's own do as they like on their way
   const limit = linked.entry?.source === null ? { bytes: bounds.bytes, refuse } : null

@@ -48,9 +48,22 @@ export class CodeBuilder {
     else this.emit('OP', index)
   }
 
+  /** Where the next instruction is written. */
+  get end(): number {
+    return this.code.length
+  }
+
   /** The call of an operator that was written last is held to these bounds. Nothing is done where something else was written behind it, or where it has bounds. */
   bound(bounds: ResultBounds): void {
-    const at = this.code.length - 3
+    this.boundAt(this.code.length - 3, bounds)
+  }
+
+  /** The calls of operators that were written from `start` on are held to these bounds, but for those that have others. */
+  boundSince(start: number, bounds: ResultBounds): void {
+    for (let at = start; at < this.code.length; at += 3) this.boundAt(at, bounds)
+  }
+
+  private boundAt(at: number, bounds: ResultBounds): void {
     if (this.code[at] !== Opcode.OP) return
     const operator = this.operators[this.code[at + 1]!]!
     if (operator.bounds !== undefined) return

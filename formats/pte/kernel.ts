@@ -7,4 +7,6 @@ export interface Kernel {
   emit(args: readonly number[], emitter: MethodEmitter): void
   /** Writes what comes before the first instruction. */
   prepare?(args: readonly number[], emitter: MethodEmitter): void
+  /** Of a delegate: elements of the values that its graph has, by the sizes that the file says of them. */
+  readonly elements?: number
 }

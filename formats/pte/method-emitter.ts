@@ -73,7 +73,12 @@ export class MethodEmitter {
       if (value?.kind === 'tensor') return [{ sizes: value.sizes, areBounds: value.isDynamic }]
       return value === null || value.kind === 'none' ? [null] : []
     })
-    if (said.some((sizes) => sizes !== null)) this.builder.bound({ ...this.call, results: said })
+    this.boundTo(said)
+  }
+
+  /** The operator that was called last gives tensors of these sizes. */
+  boundTo(said: readonly (ResultSizes | null)[]): void {
+    if (this.call !== null && said.some((sizes) => sizes !== null)) this.builder.bound({ ...this.call, results: said })
   }
 
   value(index: number): PlanValue {

@@ -216,7 +216,7 @@ class MethodCompiler {
         return guarded(item.operator, () => this.writeCall(kernels[at]!, item.args, item.operator, this.mostBytes(item.args)))
       case 'delegate': {
         const { id } = plan.delegates[item.delegate]!
-        return guarded(id, () => this.writeCall(kernels[at]!, item.args, id, Infinity))
+        return guarded(id, () => this.writeDelegate(kernels[at]!, item.args, id))
       }
       case 'move':
         emitter.push(item.from)
@@ -239,6 +239,18 @@ class MethodCompiler {
     emitter.enterCall({ of, bytes })
     kernel.emit(args, emitter)
     emitter.enterCall(null)
+  }
+
+  /**
+   * The values of a delegate's graph have sizes in the file, too, which ExecuTorch does not hold them to: XNNPACK follows the sizes of its inputs, and takes more memory where
+   * these ask for it. They say how large tensors may be that are made on the way.
+   */
+  private writeDelegate(kernel: Kernel, args: readonly number[], of: string): void {
+    const { builder } = this
+    const start = builder.end
+    const bytes = this.mostBytes(args) + BYTES_PER_ELEMENT * (kernel.elements ?? 0)
+    this.writeCall(kernel, args, of, bytes)
+    builder.boundSince(start, { of, bytes, results: [] })
   }
 
   /** Bytes that no tensor exceeds which a kernel makes on its way: many times what its arguments and results may take. */

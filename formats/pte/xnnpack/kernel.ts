@@ -3,6 +3,7 @@ import type { FilePart } from '../../containers/file-part.js'
 import type { ValueBudget } from '../../containers/value-budget.js'
 import type { ProgramData } from '../data.js'
 import type { Kernel } from '../kernel.js'
+import { elementCount } from '../plan.js'
 import { type GraphValue, readGraph } from './graph.js'
 import { writeNode } from './nodes.js'
 import { DelegateValues } from './values.js'
@@ -26,9 +27,10 @@ export function xnnpackKernel(payload: FilePart, data: ProgramData, budget: Valu
   }
   return {
     nodes: graph.nodes.map(({ kind }) => kind),
+    elements: [...graph.values.values()].reduce((sum, { dims }) => sum + elementCount(dims), 0),
     effects: (args) => ({ reads: inputs.map((input) => at(input, args)), writes: outputs.map((output) => at(output, args)) }),
     emit(args, emitter) {
-      const values = new DelegateValues(graph, emitter, scope)
+      const values = new DelegateValues(graph, emitter, scope, new Map(outputs.map((output) => [output.id, at(output, args)])))
       for (const input of inputs) values.take(input, at(input, args))
       for (const node of graph.nodes) writeNode(node, values)
       for (const output of outputs) values.give(output, at(output, args))

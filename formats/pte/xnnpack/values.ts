@@ -45,6 +45,8 @@ export class DelegateValues {
     readonly graph: Graph,
     readonly emitter: MethodEmitter,
     scope: string,
+    /** Arguments of the delegate that it gives, by the ids of their values. */
+    private readonly results: ReadonlyMap<number, number>,
   ) {
     this.weights = new Weights(emitter.attributes, scope)
   }
@@ -154,11 +156,21 @@ export class DelegateValues {
     this.keep(id, order)
   }
 
-  /** Stores what is on the stack, as it is, as a value. */
+  /** Stores what is on the stack, as it is, as a value. A result has the sizes that the file says of the argument. */
   keep(id: number, order: readonly number[]): void {
+    const argument = this.results.get(id)
+    if (argument !== undefined) this.boundResult(argument, order)
     const register = this.emitter.temporary()
     this.emitter.builder.emit('STORE', register)
     this.kept.set(id, { register, order })
+  }
+
+  private boundResult(argument: number, order: readonly number[]): void {
+    const tensor = this.emitter.tensor(argument)
+    const { sizes, dimOrder, isDynamic } = tensor
+    // numbers without dimensions have one here
+    const own = sizes.length === 0 ? [1] : isOrdered(tensor) ? sizes : dimOrder.map((dim) => sizes[dim]!)
+    if (own.length === order.length) this.emitter.boundTo([{ sizes: inOrderOf(order, own), areBounds: isDynamic }])
   }
 
   /** The value of another id in another order of dimensions, of the same integers where it is quantized. */
@@ -263,6 +275,13 @@ export class DelegateValues {
       outputs: all.filter(({ flags }) => (flags & Flag.output) !== 0),
     }
   }
+}
+
+/** Sizes as they are kept: dimension `order[i]` of these is dimension i. */
+function inOrderOf(order: readonly number[], sizes: readonly number[]): number[] {
+  const kept = [...sizes]
+  order.forEach((dim, i) => (kept[dim] = sizes[i]!))
+  return kept
 }
 
 /** The dtype of a value's floats, or of its ints. */

@@ -20,7 +20,7 @@ async function written(t: Test, model: string, ...options: string[]) {
 }
 
 /** Programs of torch.export: layers and operators of all kinds, cells, sizes that are symbols. */
-for (const name of ['mlp', 'convolutions', 'cell', 'batch', 'block', 'elements', 'reductions', 'shapes']) {
+for (const name of ['mlp', 'convolutions', 'cell', 'recurrent', 'batch', 'block', 'elements', 'reductions', 'shapes']) {
   await t.test(`${name}.pt2 gives the same results`, async (t) => {
     const output = await written(t, source(`${name}.pt2`))
     for (const compile of ['off', 'eager'] as const) {
@@ -75,6 +75,46 @@ await t.test('a traced module, of the sizes that are given', async (t) => {
   t.throws(() => module.forward(tensor(new Float32Array(768), [4, 3, 8, 8])), { message: /dimension 0: expected 1, found 4/ })
   module.dispose()
   original.dispose()
+})
+
+/** What optimize_for_mobile has packed is written as layers with weights. */
+for (const [name, sizes] of [
+  ['mobilenet_v2', '1,3,32,32'],
+  ['resnet18', '1,3,32,32'],
+  ['tagger', 'int64:2,7'],
+] as const) {
+  await t.test(`${name}.mobile.ptl gives the same results`, async (t) => {
+    const model = fileURLToPath(new URL(`../fixtures/models/${name}.mobile.ptl`, import.meta.url))
+    const [module, original] = [await loadModule(await written(t, model, '--shape', sizes)), await loadModule(model, { compile: 'off' })]
+    const shape = sizes.replace('int64:', '').split(',').map(Number)
+    const count = shape.reduce((a, b) => a * b, 1)
+    const x = sizes.startsWith('int64')
+      ? tensor(
+          BigInt64Array.from({ length: count }, (_, i) => BigInt((7 * i) % 50)),
+          shape,
+        )
+      : tensor(
+          Float32Array.from({ length: count }, (_, i) => Math.sin(i)),
+          shape,
+        )
+    const [found, expected] = [module, original].map((one) => [...(one.forward(x) as { data(): Float32Array }).data()])
+    t.equal(found!.length, expected!.length)
+    const largest = Math.max(...expected!.map(Math.abs))
+    for (const [i, value] of expected!.entries()) t.ok(Math.abs(found![i]! - value) < 1e-5 * largest, `element ${i}`)
+    module.dispose()
+    original.dispose()
+  })
+}
+
+await t.test('whole numbers that are divisors are tried as ones', async (t) => {
+  const model = source('divided.ptl')
+  const module = await loadModule(await written(t, model, '--shape', 'int64:3', '--shape', 'int64:3'))
+  const [a, b] = [
+    [7n, -7n, 9n],
+    [2n, 2n, -4n],
+  ].map((data) => tensor(BigInt64Array.from(data), [3]))
+  t.strictSame([...(module.forward(a!, b!) as { data(): BigInt64Array }).data()], [3n, -4n, -3n])
+  module.dispose()
 })
 
 await t.test('bounds of sizes are kept', async (t) => {

@@ -4,6 +4,8 @@ import type { ScriptModule } from '../../../interpreter/script-module.js'
 import { guarded, unsupported } from '../../../program/file-error.js'
 import type { LinkedFunction } from '../../../program/linked.js'
 import { PtliteError } from '../../../runtime/error.js'
+import { writeTensor } from '../../../runtime/tensor/data.js'
+import { isIntegral } from '../../../runtime/tensor/dtype.js'
 import { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { Value } from '../../../runtime/tensor/value.js'
 import { align, type AlignedArg, type AlignedGraph, type AlignedNode, type AlignedValue } from './aligned.js'
@@ -13,6 +15,7 @@ import { NodeArguments } from './node.js'
 import { PlanWriter, type WrittenPlan } from './plan-writer.js'
 import { ELEMENTS } from './rules-elements.js'
 import { LAYERS } from './rules-layers.js'
+import { RECURRENT } from './rules-recurrent.js'
 import { SHAPES } from './rules-shapes.js'
 import type { InitialState } from './state.js'
 import { type RecordedCall, statefulCall, statelessCall } from './stateful-call.js'
@@ -22,7 +25,7 @@ import { argumentTree, leavesIn, leavesOfResult, resultTree } from './trees.js'
 const LEAST_SAMPLES = 3
 const MAX_SAMPLES = 6
 
-const RULES = { ...LAYERS, ...ELEMENTS, ...SHAPES }
+const RULES = { ...LAYERS, ...RECURRENT, ...ELEMENTS, ...SHAPES }
 
 /** Arguments of the sizes of a sample, the largest first; undefined for one that cannot be. */
 export type Examples = readonly (() => readonly Value[])[]
@@ -108,15 +111,23 @@ function recordSamples(
   examples: Examples,
   initial: InitialState | null,
 ): { calls: RecordedCall[]; args: readonly Value[] } {
+  const record = (args: readonly Value[]): RecordedCall => {
+    try {
+      return recordCall(script, fn, args, initial)
+    } catch (error) {
+      if (!(error instanceof PtliteError) || error.code !== 'INVALID_ARGUMENT' || !fillWithOnes(args)) throw error
+      return recordCall(script, fn, args, initial)
+    }
+  }
   const [first] = examples
   const args = first!()
-  const calls = [recordCall(script, fn, args, initial)]
+  const calls = [record(args)]
   if (examples.length === 1) return { calls, args }
   let failure: unknown
   for (const example of examples.slice(1)) {
     if (calls.length === MAX_SAMPLES) break
     try {
-      calls.push(recordCall(script, fn, example(), initial))
+      calls.push(record(example()))
     } catch (error) {
       // not all sizes that are within bounds need fit the model
       if (!(error instanceof PtliteError)) throw error
@@ -126,6 +137,16 @@ function recordSamples(
   if (calls.length < LEAST_SAMPLES)
     throw unsupported(`too few of its sizes could be tried to see what depends on them (${String(failure)}); give --shape`)
   return { calls, args }
+}
+
+/** Zeros of whole numbers are no divisors. False where there are none. */
+function fillWithOnes(args: readonly Value[]): boolean {
+  const whole = args.flatMap(leavesIn).filter((leaf): leaf is Tensor => leaf instanceof Tensor && isIntegral(leaf.type))
+  for (const t of whole) {
+    const ones = t.data()
+    writeTensor(t, ones.fill((typeof ones[0] === 'bigint' ? 1n : 1) as never))
+  }
+  return whole.length > 0
 }
 
 function planOf(

@@ -83,6 +83,12 @@ function deviation(name: string): Rule {
   }
 }
 
+const cast: Rule = (args, l) => {
+  const [x, { result }] = [args.tensor('self'), args]
+  if (x.dtype === result.dtype) l.alias(result, x)
+  else l.cast(x, result.dtype, result)
+}
+
 export const ELEMENTS: Readonly<Record<string, Rule>> = {
   'aten::silu': of((x, l, into) => l.mul(x, l.unary('sigmoid', x), into)),
   'aten::hardswish': of((x, l, into) => l.scalar('div', l.mul(x, ramp(x, l)), 6, into)),
@@ -130,15 +136,16 @@ export const ELEMENTS: Readonly<Record<string, Rule>> = {
     void l.call('aten::bitwise_left_shift.Tensor_out', [args.tensor('self'), args.tensor('other')], args.result),
   'aten::__rshift__.Tensor': (args, l) =>
     void l.call('aten::bitwise_right_shift.Tensor_out', [args.tensor('self'), args.tensor('other')], args.result),
+  'aten::_add_relu.Tensor': (args, l) => {
+    const sum = l.call('aten::add.out', [args.tensor('self'), args.tensor('other'), args.arg('alpha')], l.like(args.result))
+    l.unary('relu', sum, args.result)
+  },
   'aten::addcmul': (args, l) => {
     const product = l.mul(args.tensor('tensor1'), args.tensor('tensor2'))
     l.call('aten::add.out', [args.tensor('self'), product, args.arg('value')], args.result)
   },
-  'aten::to.dtype': (args, l) => {
-    const [x, { result }] = [args.tensor('self'), args]
-    if (x.dtype === result.dtype) l.alias(result, x)
-    else l.cast(x, result.dtype, result)
-  },
+  'aten::to.dtype': cast,
+  ...Object.fromEntries(['Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'].map((name) => [`aten::_cast_${name}`, cast])),
   'aten::where.ScalarOther': (args, l) => chosen(args, l, args.tensor('self'), full(args, l, 'other')),
   'aten::where.ScalarSelf': (args, l) => chosen(args, l, full(args, l, 'self'), args.tensor('other')),
   'aten::where.Scalar': (args, l) => chosen(args, l, full(args, l, 'self'), full(args, l, 'other')),

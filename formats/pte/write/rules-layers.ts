@@ -3,7 +3,7 @@ import { DType } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import type { AlignedValue } from './aligned.js'
 import type { Lowering, Shape } from './lowering.js'
-import { type NodeArguments, productOf, type Rule } from './node.js'
+import { productOf, type Rule } from './node.js'
 import { isFixed } from './plan-writer.js'
 
 /* Layers as operators of ExecuTorch. */
@@ -206,45 +206,6 @@ function causal(l: Lowering, scores: AlignedValue): AlignedValue {
   return masked(l, scores, l.call('aten::gt.Scalar_out', [lower, 0], l.value(DType.bool, shape)))
 }
 
-/** The gates of a cell: x @ w_ih.T + b_ih, and h @ w_hh.T + b_hh. */
-function gates(args: NodeArguments, l: Lowering, hidden: AlignedValue): [AlignedValue, AlignedValue] {
-  return [
-    linear(l, args.tensor('input'), args.tensor('w_ih'), args.optionalTensor('b_ih')),
-    linear(l, hidden, args.tensor('w_hh'), args.optionalTensor('b_hh')),
-  ]
-}
-
-function partsOf(l: Lowering, x: AlignedValue, count: number): AlignedValue[] {
-  const size = Number(x.shape[1]![0]) / count
-  return Array.from({ length: count }, (_, i) =>
-    l.call('aten::slice_copy.Tensor_out', [x, 1, i * size, (i + 1) * size, 1], l.value(x.dtype, [x.shape[0]!, [size]])),
-  )
-}
-
-const lstmCell: Rule = (args, l) => {
-  const state = args.arg('hx')
-  const [h, c] = state.kind === 'list' || state.kind === 'tuple' ? state.items : []
-  if (h?.kind !== 'value' || c?.kind !== 'value') throw unsupported('a cell whose state is no pair of tensors')
-  const [i, f, g, o] = partsOf(l, l.add(...gates(args, l, h.value)), 4) as [AlignedValue, AlignedValue, AlignedValue, AlignedValue]
-  const kept = l.mul(l.unary('sigmoid', f), c.value)
-  const cell = l.add(
-    kept,
-    l.mul(l.unary('sigmoid', i), l.unary('tanh', g)),
-    args.resultOr(1, () => l.like(c.value)),
-  )
-  l.mul(l.unary('sigmoid', o), l.unary('tanh', cell), args.result)
-}
-
-const gruCell: Rule = (args, l) => {
-  const h = args.tensor('hx')
-  const [x, own] = gates(args, l, h).map((part) => partsOf(l, part, 3)) as [AlignedValue[], AlignedValue[]]
-  const gate = (i: number): AlignedValue => l.unary('sigmoid', l.add(x[i]!, own[i]!))
-  const fresh = l.unary('tanh', l.add(x[2]!, l.mul(gate(0), own[2]!)))
-  // n + z (h - n)
-  const difference = l.call('aten::sub.out', [h, fresh, 1], l.like(h))
-  l.add(fresh, l.mul(gate(1), difference), args.result)
-}
-
 /** The largest of windows; positions are made, too. */
 function maxPool(dims: 1 | 2): Rule {
   return (args, l) => {
@@ -285,6 +246,17 @@ const adaptiveAverage: Rule = (args, l) => {
   l.call('aten::_adaptive_avg_pool2d.out', [args.tensor('self'), args.arg('output_size')], args.result)
 }
 
+const adaptiveAverage1d: Rule = (args, l) => {
+  const [x, { result }] = [args.tensor('self'), args]
+  const made = l.value(x.dtype, [...result.shape.slice(0, -1), [1], last(result.shape)])
+  l.call(
+    'aten::_adaptive_avg_pool2d.out',
+    [l.view(x, [...x.shape.slice(0, -1), [1], last(x.shape)]), [1, args.ints('output_size')[0]!]],
+    made,
+  )
+  l.view(made, result.shape, result)
+}
+
 function resize(name: string): Rule {
   return (args, l) => {
     const corners = name.includes('nearest') ? [] : [args.flag('align_corners')]
@@ -315,12 +287,11 @@ export const LAYERS: Readonly<Record<string, Rule>> = {
   'aten::instance_norm': instanceNorm,
   'aten::rms_norm': rmsNorm,
   'aten::scaled_dot_product_attention': attention,
-  'aten::lstm_cell': lstmCell,
-  'aten::gru_cell': gruCell,
   'aten::max_pool1d': maxPool(1),
   'aten::max_pool2d': maxPool(2),
   'aten::max_pool2d_with_indices': maxPool(2),
   'aten::avg_pool1d': averagePool1d,
+  'aten::adaptive_avg_pool1d': adaptiveAverage1d,
   'aten::adaptive_avg_pool2d': adaptiveAverage,
   'aten::upsample_nearest2d': resize('upsample_nearest2d'),
   'aten::upsample_bilinear2d': resize('upsample_bilinear2d'),

@@ -107,6 +107,11 @@ export function prepackedConvolution(object: CustomObject): ConvContext {
   return convContext(object, false)
 }
 
+/** Those of a packed transposed convolution. */
+export function prepackedTransposed(object: CustomObject): ConvContext {
+  return convContext(object, true)
+}
+
 function convContext(object: CustomObject, transposed: boolean): ConvContext {
   const known = cacheOf(object)
   if (known !== undefined) return known as ConvContext
@@ -187,6 +192,6 @@ export const conv2d_transpose_clamp_prepack: CPU['conv2d_transpose_clamp_prepack
 ) => newObject('TransposeConv2dOpContext', [W, B, stride, padding, outputPadding, dilation, groups, limit(outputMin), limit(outputMax)])
 
 export function conv2d_transpose_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
-  const { weight, bias, clamp, settings, outputPadding } = convContext(wPrepack, true)
+  const { weight, bias, clamp, settings, outputPadding } = prepackedTransposed(wPrepack)
   return convolveTransposed('prepacked::conv2d_transpose_clamp_run', X, weight, bias, settings, outputPadding, clamp)
 }

@@ -4,7 +4,7 @@ import type { Stored } from '../pt2/fixtures.js'
 
 const folder = fileURLToPath(new URL('../fixtures/pte/', import.meta.url))
 
-/** Programs of make_pte.py, make_pte_language.py, make_pte_resize.py and make_pte_shared.py. */
+/** Programs of make_pte.py, make_pte_language.py, make_pte_experts.py, make_pte_resize.py and make_pte_shared.py. */
 export const PROGRAMS = [
   'net',
   'net_xnnpack',
@@ -23,6 +23,7 @@ export const PROGRAMS = [
   'methods',
   'llama',
   'language',
+  'experts',
   'resize_xnnpack',
   'shared',
 ] as const

@@ -4,6 +4,7 @@ import type { DTypeName } from '../../../src/index.js'
 import { roundedLinear } from '../../../runtime/operators/support/rounded-weight.js'
 import { type Rounding, Storage } from '../../../runtime/tensor/storage.js'
 import { integerWeight, LAYOUTS, packIntegers } from '../../support/integer-weights.js'
+import { integerMatrix, packedMatrices } from '../../support/packed-experts.js'
 import { ROW_KINDS } from '../../support/products.js'
 import { aten, type Draw } from './draw.js'
 
@@ -791,6 +792,26 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       const [m, k, n] = [d.integer(1, 6), d.length(), d.length()]
       const weight = d.dense([n, k], { dtype: 'int8', low: -128, high: 127 })
       return aten('_weight_int8pack_mm', d.dense([m, k], { dtype }), weight, d.dense([n], { dtype, low: -0.01, high: 0.01 }))
+    }),
+  ),
+  experts_ffn: ([4, 8] as const).map((bits) =>
+    row(`quantized_moe_ffn, ${bits} bits`, SUM, (d) => {
+      const [rows, depth, hidden, experts] = [d.integer(1, 6), 32 * d.integer(1, 3), 32 * d.integer(1, 3), d.integer(2, 5)]
+      const packed = (outputs: number, inputs: number): Tensor => {
+        const matrices = Array.from({ length: experts }, () =>
+          integerMatrix(outputs, inputs, 32, bits, (low, high) => d.integer(low, high)),
+        )
+        const { data, shape } = packedMatrices(matrices)
+        return tensor(data, shape)
+      }
+      const weights = [
+        d.dense([experts, depth], { low: -0.2, high: 0.2 }),
+        d.dense([experts]),
+        packed(2 * hidden, depth),
+        packed(depth, hidden),
+      ]
+      const sizes = [2, experts, hidden, depth, 32, bits].map((size) => int(size))
+      return callOperator('llama::quantized_moe_ffn', [d.dense([rows, depth]), ...weights, ...sizes, 'sigmoid', float(1)])
     }),
   ),
   dynamic_int4_mm: (['float32', 'bfloat16'] as const).map((dtype) =>

@@ -68,7 +68,7 @@ function compare(t: Test, { eager, off }: Pair, places: readonly number[]): void
         return (error as Error).message.split('\n')[0]
       }
     })
-    const values = (of: unknown): unknown => (typeof of === 'string' ? of : (of as Tensor).toArray())
+    const values = (of: unknown): unknown => (typeof of === 'string' ? of : [(of as Tensor).dtype, (of as Tensor).toArray()])
     t.strictSame(values(found), values(wanted), `call ${call}, at ${at}`)
     t.strictSame(cacheOf(eager), cacheOf(off), `the cache after call ${call}`)
   }
@@ -121,4 +121,10 @@ t.test('a number that decides how often, or how much', async (t) => {
 t.test('a number that decides where a call goes on', async (t) => {
   const pair = await pairOf([READ, 'y = torch.tanh(torch.relu(x))', 'z = torch.mul(y, float(torch.gt(p, 2)))'], 'torch.sigmoid(z)')
   compare(t, pair, [0, 1, 2, 3, 4, 0, 5, 1, 6, 6, 0, 2, 3])
+})
+
+t.test('a number with an int32 that has no dimensions, whose dtype the result has', async (t) => {
+  const body = [READ, 'k = torch._to_copy(torch.select(torch.select(torch.abs(x), 0, 0), 0, 1), dtype=3)', 'y = torch.relu(torch.tanh(x))']
+  const pair = await pairOf(body, 'torch.mul(torch.add(k, p), torch.add(torch.mul(k, 2), p))')
+  compare(t, pair, EVERYWHERE)
 })

@@ -34,6 +34,7 @@ const EXACT: ReadonlySet<DType> = new Set([DType.int32, DType.int64, DType.float
 export function tensorForm(entry: OperatorEntry, args: readonly Value[], traced: readonly (TracedNumber | null)[]): TensorForm | null {
   const { qualifiedName: name } = entry
   if (ON_NUMBERS.has(name)) return ofNumber(name, args, traced)
+  if (name === 'aten::slice_copy.Tensor') return ofCopy(args, traced)
   return name === 'aten::slice_scatter' ? ofSlice(args, traced) : null
 }
 
@@ -71,18 +72,41 @@ function ofSlice(args: readonly Value[], traced: readonly (TracedNumber | null)[
   if (!(self instanceof Tensor && part instanceof Tensor) || typeof dim !== 'number' || step !== 1) return null
   if (typeof start !== 'number' || typeof end !== 'number' || self.type !== part.type || self.quant !== null || self.isSparse) return null
   const axis = dim < 0 ? dim + self.shape.length : dim
-  const size = self.shape[axis]!
-  const isWhole = start >= 0 && end <= size && sameShape(part.shape, self.shape.with(axis, end - start))
+  const isWhole = start >= 0 && end <= self.shape[axis]! && sameShape(part.shape, self.shape.with(axis, end - start))
   if (!isWhole || !isContiguous(self.shape, self.strides)) return null
-  const [arange, called] = [linked('aten::arange.start'), linked('aten::index_copy')]
-  const [least, most] = [linked('aten::ge.int'), linked('aten::le.int')]
-  if (arange === null || called === null || least === null || most === null) return null
+  const rows = placesFrom([start, first], [end, last], self.shape[axis]!)
+  const called = linked('aten::index_copy')
+  return rows === null || called === null ? null : { ...rows, called, argsWith: (made) => [self, dim, made, part] }
+}
+
+/** `slice_copy(x, dim, start, end)` is `index_select(x, dim, arange(start, end))`, with the same exceptions. */
+function ofCopy(args: readonly Value[], traced: readonly (TracedNumber | null)[]): TensorForm | null {
+  const [self, dim, start, end, step] = args
+  const [first, last] = [traced[2] ?? null, traced[3] ?? null]
+  if (traced.some((other, i) => other !== null && i !== 2 && i !== 3)) return null
+  if (!(self instanceof Tensor) || typeof dim !== 'number' || step !== 1 || self.quant !== null || self.isSparse) return null
+  if (typeof start !== 'number' || typeof end !== 'number') return null
+  const size = self.shape[dim < 0 ? dim + self.shape.length : dim]
+  if (size === undefined || start < 0 || end < start || end > size) return null
+  const rows = placesFrom([start, first], [end, last], size)
+  const called = linked('aten::index_select')
+  return rows === null || called === null ? null : { ...rows, called, argsWith: (made) => [self, dim, made] }
+}
+
+/** Places of a dimension from a number to another one, in a tensor. */
+function placesFrom(
+  [start, first]: readonly [number, TracedNumber | null],
+  [end, last]: readonly [number, TracedNumber | null],
+  size: number,
+): Pick<TensorForm, 'maker' | 'checks'> | null {
+  const [arange, least, most] = [linked('aten::arange.start'), linked('aten::ge.int'), linked('aten::le.int')]
+  if (arange === null || least === null || most === null) return null
   const maker = { op: arange, values: [start, end, DType.int64, null, null, null], numbers: [first, last, null, null, null, null] }
   const checks = [
     { op: least, values: [start, 0], numbers: [first, null] },
     { op: most, values: [end, size], numbers: [last, null] },
   ]
-  return { maker, checks, called, argsWith: (made) => [self, dim, made, part] }
+  return { maker, checks }
 }
 
 function linked(name: string): LinkedOperator | null {

@@ -123,6 +123,18 @@ t.test('a number that decides where a call goes on', async (t) => {
   compare(t, pair, [0, 1, 2, 3, 4, 0, 5, 1, 6, 6, 0, 2, 3])
 })
 
+t.test('a copy of rows at a place that a tensor holds', async (t) => {
+  const body = [READ, 'z = torch.slice_copy(self.cache, 0, p, torch.add(p, 2), 1)', 'y = torch.relu(torch.tanh(x))']
+  const result = 'torch.add(torch.mul(torch.tanh(z), y), torch.mul(x, p))'
+  const pair = await pairOf(body, result)
+  compare(t, pair, EVERYWHERE)
+  t.strictSame(
+    pair.eager.plans().map(({ state }) => state),
+    ['plan'],
+  )
+  compare(t, await pairOf(body, result), [0, 2, 7, 3, 99, -3, -2, -1, -99, 4])
+})
+
 t.test('a number with an int32 that has no dimensions, whose dtype the result has', async (t) => {
   const body = [READ, 'k = torch._to_copy(torch.select(torch.select(torch.abs(x), 0, 0), 0, 1), dtype=3)', 'y = torch.relu(torch.tanh(x))']
   const pair = await pairOf(body, 'torch.mul(torch.add(k, p), torch.add(torch.mul(k, 2), p))')

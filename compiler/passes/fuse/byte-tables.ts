@@ -11,7 +11,7 @@ import { baseOf, usesOf } from '../../graph/node.js'
 import { Analysis, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
-import { clampedConvolution } from './clamped-convolution.js'
+import { type ByteFunction, clampedConvolution } from './clamped-convolution.js'
 
 /** Operators whose operands are elements of the same place. */
 const BINARY = new Set(['add', 'sub', 'mul', 'div'].map((name) => `aten::${name}.Tensor`).concat('aten::minimum', 'aten::maximum'))
@@ -53,12 +53,6 @@ export const byteTables: Pass = {
     }
     return changed ? editor.finish() : graph
   },
-}
-
-/** Nodes that make a value of the elements of `from`, in order. */
-export interface ByteFunction {
-  readonly from: ValueId
-  readonly nodes: readonly GraphNode[]
 }
 
 function functionOf(last: OperatorNode, analysis: Analysis): ByteFunction | null {

@@ -2,10 +2,15 @@ import { DType } from '../../../runtime/tensor/dtype.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
-import { constant, type OperatorNode } from '../../graph/graph.js'
+import { constant, type GraphNode, type OperatorNode, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import { type Analysis, inputOf, numberArg, onlyResult } from '../analysis.js'
-import type { ByteFunction } from './byte-tables.js'
+
+/** Nodes that make a value of the elements of `from`, in order. */
+export interface ByteFunction {
+  readonly from: ValueId
+  readonly nodes: readonly GraphNode[]
+}
 
 /** Convolutions whose integers can have other bounds, and whether theirs begin at the zero point. */
 const CONVOLUTIONS: Readonly<Record<string, { readonly relu: boolean }>> = {

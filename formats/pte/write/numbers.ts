@@ -276,7 +276,12 @@ export class Numbers {
   private read([from]: readonly PrologueArg[]): ValueId {
     const id = this.source(from!)
     const { dtype, shape } = this.prefix.typeOf(id)
-    const one = shape.length === 0 ? id : this.prefix.node('aten::reshape', [valueArg(id), constantArg([])], plainType(dtype))
+    // as it is now: the tensor may be written to later
+    const type = plainType(dtype)
+    const one =
+      shape.length === 0
+        ? this.prefix.node('aten::clone', [valueArg(id), constantArg(null)], type)
+        : this.prefix.node('aten::reshape', [valueArg(id), constantArg([])], type)
     return this.as(one, DType.int64)
   }
 

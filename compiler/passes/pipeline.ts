@@ -14,6 +14,7 @@ import { constantFolding, foldingButIntegers } from './canonical/constant-foldin
 import { copies } from './canonical/copies.js'
 import { deadCode } from './canonical/dead-code.js'
 import { elementwise } from './fuse/elementwise.js'
+import { embeddingRows } from './canonical/embedding-rows.js'
 import { functionalize } from './canonical/functionalize.js'
 import { idleTaps } from './canonical/idle-taps.js'
 import { identities } from './canonical/identities.js'
@@ -48,6 +49,7 @@ export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS
   functionalize,
   deadCode,
   copies,
+  embeddingRows,
   weightOnly,
   foldingButIntegers,
   canonical,

@@ -21,7 +21,7 @@ const COUNT = 1200
 /** Of the largest value of an output: fused operators round less often, folded batch norms in another order. */
 const MAX_ERROR = 2e-5
 
-/** Passes over what random programs do not have: packed objects, einsum, signals, classifiers by convolution, weights of zeros, quantized tensors and weights, networks that are worth blocks of channels. */
+/** Passes over what random programs do not have: packed objects, einsum, signals, classifiers by convolution, weights of zeros, quantized tensors and weights, networks that are worth blocks of channels */
 const UNSEEN = new Set([
   'prepacked weights',
   'einsum',
@@ -32,6 +32,7 @@ const UNSEEN = new Set([
   'idle taps',
   'integers',
   'weights of integers',
+  'embeddings of integers',
   'layout',
   'squeeze and excitation',
   'scaled filters',

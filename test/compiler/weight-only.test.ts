@@ -2,7 +2,7 @@ import t from 'tap'
 import { weightOnly } from '../../compiler/passes/canonical/weight-only.js'
 import { type Tensor, tensor } from '../../src/index.js'
 import { printGraph } from '../../compiler/graph/print.js'
-import { cleaned, passChecks, random } from './pass-checks.js'
+import { cleaned, operators, passChecks, random } from './pass-checks.js'
 
 const integers = (rows: number, columns: number, most: number): Tensor =>
   tensor(
@@ -11,6 +11,12 @@ const integers = (rows: number, columns: number, most: number): Tensor =>
   )
 const numbers = (n: number): Tensor => tensor(Float32Array.from({ length: n }, (_, i) => 0.01 + (i % 7) * 0.003))
 const zeros = (n: number, every = 0): Tensor => tensor(Int8Array.from({ length: n }, (_, i) => (every === 0 ? 0 : (i % every) - 1)))
+
+/** Scales and a bias. */
+function ofSixteenBits(dtype: 'bfloat16' | 'float16'): Readonly<Record<string, Tensor>> {
+  const named = { rows: numbers(16), groups: numbers(32), 'large rows': tensor(new Float32Array(16).fill(512)), bias: random([16]) }
+  return Object.fromEntries(Object.entries(named).map(([name, numbers]) => [`${name} of ${dtype}`, numbers.to(dtype)]))
+}
 
 const { check, parse } = passChecks({
   bytes: integers(16, 64, 128),
@@ -25,6 +31,8 @@ const { check, parse } = passChecks({
   'no zeros': zeros(16),
   zeros: zeros(32, 3),
   bias: random([16]),
+  ...ofSixteenBits('bfloat16'),
+  ...ofSixteenBits('float16'),
 })
 const pass = cleaned(weightOnly)
 
@@ -66,6 +74,45 @@ t.test('weights with a scale for each group', (t) => {
   t.equal(formatOf(layer('narrow', 12, 'groups of narrow', '', 32)), 'i4')
   t.equal(formatOf(layer('bytes', 16, 'groups', '', 32)), 'i8')
   t.equal(formatOf(layer('bytes', 16, 'groups', 'zeros', 32, '2, 3, 64', true)), 'i8')
+  t.end()
+})
+
+/** The same in 16 bits, with a result that is widened. */
+function narrowLayer(dtype: 'bfloat16' | 'float16', weight: string, scales: string, zero: string, group: number, input = '3, 64'): string {
+  const code = dtype === 'bfloat16' ? 15 : 5
+  const count = (16 * 64) / group
+  const out = `${input.slice(0, input.lastIndexOf(','))}, 16`
+  return `input %0: ${dtype}[${input}] @0
+constant %1: int8[16, 64] @1 = "${weight}"
+constant %2: ${dtype}[${count}] @2 = "${scales} of ${dtype}"
+${zero === '' ? '' : `constant %3: int8[${count}] @3 = "${zero}"\n`}constant %4: ${dtype}[16] @4 = "bias of ${dtype}"
+%5: ${dtype}[16, 64] @5 = torchao::dequantize_affine(%1, [1, ${group}], %2, ${zero === '' ? 'None' : '%3'}, 1, None, None, ${code}, "INT")
+%6: ${dtype}[${out}] @6 = aten::linear(%0, %5, %4)
+%7: float32[${out}] @7 = aten::to.dtype(%6, 6, False, False, None)
+return %7
+`
+}
+
+t.test('weights of layers in 16 bits', (t) => {
+  const cast = 'aten::to.dtype'
+  for (const [dtype, bound] of [
+    // rounding of a weight and of a result
+    ['bfloat16', 2 ** -7],
+    ['float16', 2 ** -10],
+  ] as const) {
+    const formatOf = (text: string): string | undefined =>
+      /weight=\(%\d+, "(\w+)"/.exec(printGraph(check(t, pass, text, [cast, cast, ...LAYER, cast, cast], bound)))?.[1]
+    t.equal(formatOf(narrowLayer(dtype, 'bytes', 'rows', '', 64)), 'i8')
+    t.equal(formatOf(narrowLayer(dtype, 'bytes', 'rows', 'zeros of rows', 64, '2, 3, 64')), 'i8')
+    t.equal(formatOf(narrowLayer(dtype, 'bytes', 'groups', 'zeros', 32)), 'i8')
+    t.equal(formatOf(narrowLayer(dtype, 'halves', 'groups', '', 32)), 'i4')
+    t.equal(formatOf(narrowLayer(dtype, 'halves', 'groups', 'zeros', 32, '1, 1, 64')), 'i4')
+    const many = parse(narrowLayer(dtype, 'bytes', 'rows', '', 64, '17, 64'))
+    t.equal(weightOnly.run(many), many)
+  }
+  // numbers that float16 has no room for
+  t.equal(operators(pass.run(parse(narrowLayer('float16', 'bytes', 'large rows', '', 64)))).includes(LAYER[0]!), false)
+  t.ok(operators(pass.run(parse(narrowLayer('bfloat16', 'bytes', 'large rows', '', 64)))).includes(LAYER[0]!))
   t.end()
 })
 

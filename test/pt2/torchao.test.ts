@@ -12,7 +12,7 @@ interface Expected {
   readonly shape: readonly number[]
   readonly output: readonly number[]
   /** Of input and output, where it is not float32. */
-  readonly dtype?: 'bfloat16'
+  readonly dtype?: 'bfloat16' | 'float16'
 }
 const files = JSON.parse(readFileSync(`${FOLDER}outputs.json`, 'utf8')) as Readonly<Record<string, Expected>>
 
@@ -25,12 +25,14 @@ function difference(found: unknown, { output }: Expected): number {
 const inputOf = ({ input, shape, dtype }: Expected): Tensor => tensor(Float32Array.from(input), shape).to(dtype ?? 'float32')
 
 /**
- * Sums of float32 products in another order. Those of integers have none: they and their scales make one rounding more or less. Of bfloat16 a rounding may
- * go to the next number; 8da4w multiplies what torchao has rounded by up to 2^-9, on both sides.
+ * Sums of float32 products in another order. Those of integers have none: they and their scales make one rounding more or less. Of 16 bits a rounding may
+ * go to the next number, and torchao rounds weights, too; of 8da4w it rounds by up to 2^-9 on both sides what plans do not.
  */
 function boundOf(file: string, { output, dtype }: Expected): number {
   if (dtype === undefined) return file.startsWith('int8-dynamic') ? 2.5e-7 : 1e-6
-  return Math.max(...output.map(Math.abs)) * (file.startsWith('8da4w') ? 2 ** -6 : 2 ** -7)
+  const most = Math.max(...output.map(Math.abs))
+  if (dtype === 'float16') return most * 2 ** -10
+  return most * (file.startsWith('8da4w') ? 2 ** -6 : 2 ** -7)
 }
 
 for (const [file, expected] of Object.entries(files)) {
@@ -67,6 +69,7 @@ const KERNELS: Readonly<Record<string, RegExp>> = {
   'int8-dynamic-rows': /weight=\(%\d+, "i8", %\d+, None, 0, \("symmetric", -128,/,
   '8da4w': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine", -128,/,
   '8da4w-block': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine", -128,/,
+  '8da4w-block-bfloat16': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine_bfloat16", -128,/,
   'int8-weight-only-decomposed': /weight=\(%\d+, "i8", %\d+, None, 0, None/,
   'int8-weight-only-bfloat16': /weight=\(%\d+, "i8", %\d+, None, 0, None/,
   'int8-weight-only-bfloat16-decomposed': /weight=\(%\d+, "i8", %\d+, None, 0, None/,
@@ -77,6 +80,15 @@ const KERNELS: Readonly<Record<string, RegExp>> = {
   '8da4w-bfloat16': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine_bfloat16", -128,/,
   '8da4w-bfloat16-decomposed': /weight=\(%\d+, "i4", %\d+, None, 0, \("affine_bfloat16", -128,/,
   'int4-groups-decomposed': /weight=\(%\d+, "i4"/,
+  ...Object.fromEntries(
+    ['bfloat16', 'float16'].flatMap((dtype) =>
+      ['', '-decomposed'].flatMap((how) => [
+        [`int4-groups-${dtype}${how}`, /weight=\(%\d+, "i4", %\d+, %\d+, 32, None/],
+        [`int8-groups-${dtype}${how}`, /weight=\(%\d+, "i8", %\d+, %\d+, 32, None/],
+        [`int3-rows-${dtype}${how}`, /weight=\(%\d+, "i4", %\d+, None, 0, None/],
+      ]),
+    ),
+  ),
   'tokens-groups': /weight=\(%\d+, "i4", %\d+, %\d+, 32, \("tokens", -128,/,
   'tokens-rows': /weight=\(%\d+, "i8", %\d+, None, 0, \("symmetric", -127,/,
 }

@@ -79,7 +79,10 @@ function integersOf(id: ValueId, analysis: Analysis): ValueId {
 }
 
 /** What has all integers of 8 bits. */
-const EXACT: ReadonlySet<DType> = new Set([DType.int8, DType.int16, DType.int32, DType.int64, DType.float32, DType.float64, DType.bfloat16])
+const EXACT: ReadonlySet<DType> = new Set([
+  ...[DType.int8, DType.int16, DType.int32, DType.int64],
+  ...[DType.float32, DType.float64, DType.bfloat16, DType.float16],
+])
 
 /** Quotients, and the zero points that are added to them. */
 function sumOf(arg: Arg, analysis: Analysis): { readonly term: Arg; readonly zeros: ValueId } | null {

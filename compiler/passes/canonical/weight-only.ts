@@ -1,4 +1,4 @@
-import { readTensor, writeTensor } from '../../../runtime/tensor/data.js'
+import { elementValue, readTensor, writeTensor } from '../../../runtime/tensor/data.js'
 import { DType, isFloat8, itemSize } from '../../../runtime/tensor/dtype.js'
 import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { empty, type Tensor } from '../../../runtime/tensor/tensor.js'
@@ -24,8 +24,8 @@ const MAX_BYTES = 64 << 20
 /**
  * Has products with weights of integers that become floats, as torchao leaves them, read the integers: of 8 bits, or of 4 where they are no larger, with a
  * scale and a zero point for each row or each group of one. Sums are taken in another order, as of all products. Rows that become bytes by their own range,
- * and floats again, are multiplied as bytes, exactly. Dequantization may be written step by step. Of bfloat16, rows are widened, and results rounded once; bytes
- * and integers that become bfloat16 numbers are rounded by half a step of theirs at most, which products of them leave out.
+ * and floats again, are multiplied as bytes, exactly. Dequantization may be written step by step. Of 16 bits, rows are widened, and results rounded once; bytes
+ * and integers that become numbers of 16 bits are rounded to these, by half a step of theirs at most, which products of them leave out.
  *
  *     %3 = torchao::dequantize_affine(%q, [1, 32], %scales, %zeros, int8, -8, 7, float32)
  *     %4 = aten::linear(%0, %3, %bias)          →    %4 = linear(input=%0, weight=(%q, "i4", %scales, %zeros, 32), bias=%bias)
@@ -81,7 +81,12 @@ interface Product {
   readonly group: number
 }
 
-const FLOATS: ReadonlySet<DType> = new Set([DType.float32, DType.bfloat16])
+/** The largest finite number of each dtype that rows may have. */
+const LARGEST: Readonly<Partial<Record<DType, number>>> = {
+  [DType.float32]: (2 - 2 ** -23) * 2 ** 127,
+  [DType.bfloat16]: (2 - 2 ** -7) * 2 ** 127,
+  [DType.float16]: (2 - 2 ** -10) * 2 ** 15,
+}
 
 function productOf(node: OperatorNode, analysis: Analysis): Product | null {
   const result = onlyResult(node)
@@ -89,7 +94,7 @@ function productOf(node: OperatorNode, analysis: Analysis): Product | null {
   const found = node.op === 'aten::mul.Tensor' ? ofBytes(node, analysis) : ofFloats(node, result, analysis)
   if (found === null || found.integers.dim !== 2 || !found.integers.isContiguous || found.integers.numel === 0) return null
   const { dtype, shape } = analysis.type(found.input)
-  if (!FLOATS.has(dtype) || shape.length === 0 || shape.includes(0)) return null
+  if (LARGEST[dtype] === undefined || shape.length === 0 || shape.includes(0)) return null
   return { node, result, count: numelOf(shape) / shape.at(-1)!, ...found }
 }
 
@@ -139,15 +144,28 @@ function ofBytes(node: OperatorNode, analysis: Analysis): Operands | null {
 
 type Weight = Pick<Product, 'integers' | 'source' | 'scales' | 'zeros' | 'group'>
 
-/** A matrix of int8 that becomes floats of this dtype. Of bfloat16 these are rounded, which is less than a step of rows that become bytes, too. */
+/** A matrix of int8 that becomes floats of this dtype. Those of 16 bits are rounded, by as much as a result is; what would be infinite there stays as it is. */
 function weightOf(id: ValueId, hasBytes: boolean, dtype: DType, analysis: Analysis): Weight | null {
-  if (dtype !== DType.float32 && !hasBytes) return null
-  return (
+  const weight =
     affineWeight(id, dtype, analysis) ??
     (dtype === DType.float32 ? decomposedWeight(id, hasBytes, analysis) : null) ??
     weightOfSteps(id, dtype, analysis)
-  )
+  const scales = weight?.scales ?? null
+  return dtype === DType.float32 || scales === null || staysFinite(analysis.tensor(scales)!, dtype) ? weight : null
 }
+
+/** Whether integers of 8 bits, less a zero point of as many, are finite numbers of a dtype with these scales. */
+function staysFinite(scales: Tensor, dtype: DType): boolean {
+  const most = LARGEST[dtype]! / MOST_MOVED
+  return numbersOf(scales).every((scale) => Math.abs(scale) <= most)
+}
+
+function numbersOf(t: Tensor): number[] {
+  return Array.from<number | bigint, number>(readTensor(t), (raw) => Number(elementValue(raw, t.type)))
+}
+
+/** The largest difference of two integers of 8 bits. */
+const MOST_MOVED = 255
 
 /** In groups of a row, as torchao's operator has it. */
 function affineWeight(id: ValueId, dtype: DType, analysis: Analysis): Weight | null {
@@ -167,13 +185,18 @@ function affineWeight(id: ValueId, dtype: DType, analysis: Analysis): Weight | n
     source === undefined ||
     integers?.type !== DType.int8 ||
     scales === undefined ||
-    analysis.type(scales).dtype !== dtype ||
+    !isScale(analysis.type(scales).dtype, dtype) ||
     zeros === undefined ||
     !isPlain
   )
     return null
   if (block?.length !== 2 || block[0] !== 1 || integers.dim !== 2) return null
   return { integers, source, scales, zeros, group: block[1]! }
+}
+
+/** Whether scales of a dtype make numbers of another one: these are rounded once. */
+function isScale(scales: DType, numbers: DType): boolean {
+  return scales === numbers || scales === DType.float32
 }
 
 /** The same step by step. */
@@ -327,13 +350,13 @@ function conversion(from: ValueId, dtype: DType, to: ValueId, node: OperatorNode
 
 function isBias(id: ValueId, n: number, analysis: Analysis): boolean {
   const { dtype, shape, strides } = analysis.type(id)
-  return FLOATS.has(dtype) && shape.length === 1 && shape[0] === n && isContiguous(shape, strides)
+  return LARGEST[dtype] !== undefined && shape.length === 1 && shape[0] === n && isContiguous(shape, strides)
 }
 
 /** Zero points as kernels take them; null where all of them are 0. */
 function pointsOf(id: ValueId, analysis: Analysis, editor: Editor): ValueId | 'too large' | null {
   const zeros = analysis.tensor(id)!
-  const numbers = Array.from<number | bigint, number>(readTensor(zeros), Number)
+  const numbers = numbersOf(zeros)
   if (numbers.every((zero) => zero === 0)) return null
   if (!numbers.every((zero) => Number.isInteger(zero) && zero >= -128 && zero <= 127)) return 'too large'
   if (zeros.type === DType.int8) return id

@@ -15,7 +15,7 @@ import { limitsOf } from './support/limits.js'
 
 /**
  * x weight^T + bias over the last dimension, clamped to [min, max], with integers that are a module's: int8 [n, k], of `bits` 8, or 4 where they are from -8
- * to 7, with scales in float32 or bfloat16 and int8 zero points [n, groups]; or uint8 as at::_weight_int4pack_mm_for_cpu takes them, with its scales. `group` numbers of a row
+ * to 7, with scales in float32, bfloat16 or float16 and int8 zero points [n, groups]; or uint8 as at::_weight_int4pack_mm_for_cpu takes them, with its scales. `group` numbers of a row
  * share a scale, all of them where it is 0. x is float32; rows of it become bytes from `least` on, with scales of `eps` or more, where `rounding` says how.
  * Steps as those of ptlite::linear.
  */
@@ -66,6 +66,13 @@ function rowsOf(rounding: string | null, least: number, eps: number): RowRoundin
   return { kind: kind!, least, eps }
 }
 
+/** What scales may be. */
+const SCALES: Readonly<Partial<Record<DType, number>>> = {
+  [DType.float32]: ScaleFormat.float32,
+  [DType.bfloat16]: ScaleFormat.bfloat16,
+  [DType.float16]: ScaleFormat.float16,
+}
+
 function packedOf(weight: Tensor, scales: Tensor, zeros: Tensor | null, bits: number, group: number): RoundedWeight {
   const operator = 'ptlite::integer_linear'
   const isPacked = weight.type === DType.uint8
@@ -81,18 +88,19 @@ function packedOf(weight: Tensor, scales: Tensor, zeros: Tensor | null, bits: nu
   )
   const groups = group === 0 ? 1 : k / group
   const count = n * groups
+  const scale = SCALES[scales.type]
   check(
-    (scales.type === DType.float32 || (scales.type === DType.bfloat16 && !isPacked)) &&
+    scale !== undefined &&
+      (scale === ScaleFormat.float32 || !isPacked) &&
       scales.isContiguous &&
       scales.numel === (isPacked ? 2 * count : count),
-    () => `${operator}: expected ${count} scales in float32 or bfloat16, found ${scales.dtype}[${scales.shape.join(', ')}]`,
+    () => `${operator}: expected ${count} scales in float32, bfloat16 or float16, found ${scales.dtype}[${scales.shape.join(', ')}]`,
   )
   check(
     zeros === null || (!isPacked && zeros.type === DType.int8 && zeros.isContiguous && zeros.numel === count),
     () => `${operator}: expected ${count} int8 zero points`,
   )
-  const scale = scales.type === DType.float32 ? ScaleFormat.float32 : ScaleFormat.bfloat16
-  const form = { format: bits === 8 ? WeightFormat.int8 : WeightFormat.int4, n, k, group, scale }
+  const form = { format: bits === 8 ? WeightFormat.int8 : WeightFormat.int4, n, k, group, scale: scale! }
   const zero = isPacked ? pairsKind(scales) : zeros === null ? ZeroPoints.none : ZeroPoints.integers
   const key = ['integers', bits, group, weight.offset, n, k, placeOf(scales), zeros === null ? '' : placeOf(zeros)].join(':')
   const packed = derivedIn(weight.storage, key, () => {

@@ -228,6 +228,8 @@ export const KINDS = {
     op: 'ptlite::blocked_scaled_filter',
     args: [value(filter), value(factors)],
   })),
+  /** Filters of 16 bits in blocks, as Winograd's algorithm multiplies them. */
+  transformedFilter: kind({ filter: VALUE }, ({ filter }) => ({ op: 'ptlite::winograd_blocked_filter', args: [value(filter)] })),
   /** A depthwise convolution and the pointwise ones around it, over blocks. */
   bottleneck: kind(
     {

@@ -43,6 +43,7 @@ import { unpacked } from './canonical/unpacked.js'
 import { updates } from './canonical/updates.js'
 import { views } from './canonical/views.js'
 import { weightOnly } from './canonical/weight-only.js'
+import { wideNumbers } from './lower/wide-numbers.js'
 
 /** Every pass in the order it runs: those that lower for what is there. */
 export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS): readonly Pass[] => [
@@ -77,6 +78,7 @@ export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS
   deadCode,
   quantizedInput,
   signals(target),
+  wideNumbers(target, options),
   channelSteps,
   layout(target, options),
   squeezeExcite(target),

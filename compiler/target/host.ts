@@ -33,7 +33,7 @@ export function hostTarget(): Target {
     blockWidth: BLOCK,
     caches: cacheSizes(),
     costs: arch === 'x64' ? CASCADE_LAKE : costsOfLanes(cpu.vectorLength(DType.float32)),
-    capabilities: { blocks: true, winograd: true, sparse: sparseProducts() },
+    capabilities: { blocks: true, winograd: true, sparse: sparseProducts(), tiles: cpu.levelsInUse().includes('AMX') },
     packFilter: (filter, form, groups) => callOnce(PACKING[form], form === 'grouped' ? [filter, groups] : [filter])[0] as Tensor,
     packImage: (image) => callOnce('ptlite::to_blocked', [image])[0] as Tensor,
     countBlocks,

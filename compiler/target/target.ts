@@ -11,6 +11,8 @@ export interface Capabilities {
   readonly winograd: boolean
   /** Products that leave blocks of zeros out, and may be faster than dense ones. */
   readonly sparse: boolean
+  /** Products of bfloat16 by tiles, in a small part of the time of those of float32. */
+  readonly tiles: boolean
 }
 
 /** What a filter in blocks is read by. */

@@ -21,7 +21,7 @@ const COUNT = 1200
 /** Of the largest value of an output: fused operators round less often, folded batch norms in another order. */
 const MAX_ERROR = 2e-5
 
-/** Passes over what random programs do not have: packed objects, einsum, signals, classifiers by convolution, weights of zeros, quantized tensors and weights, networks that are worth blocks of channels */
+/** Passes over what random programs do not have: packed objects, einsum, signals, classifiers by convolution, weights of zeros, quantized tensors and weights, networks that are worth blocks of channels or have 16 bits. */
 const UNSEEN = new Set([
   'prepacked weights',
   'einsum',
@@ -41,6 +41,7 @@ const UNSEEN = new Set([
   'rows that are read',
   'quantized input',
   'signals as images',
+  'numbers of 16 bits',
 ])
 
 const root = (): ScriptObject => new ScriptObject('__torch__.M', [], [])

@@ -35,12 +35,12 @@ const NARROW: Target = {
   ...HOST,
   blockWidth: 8,
   caches: { l2: 64 << 10, l3: 1 << 20 },
-  capabilities: { blocks: true, winograd: false, sparse: false },
+  capabilities: { blocks: true, winograd: false, sparse: false, tiles: false },
   packFilter: (filter) => blocksOfOutputs(filter, 8),
 }
 
 /** A machine for which there is nothing but plain kernels. */
-const PLAIN: Target = { ...HOST, capabilities: { blocks: false, winograd: false, sparse: false } }
+const PLAIN: Target = { ...HOST, capabilities: { blocks: false, winograd: false, sparse: false, tiles: false } }
 
 const weights: Record<string, Tensor> = {
   first: random([24, 16, 3, 3]),

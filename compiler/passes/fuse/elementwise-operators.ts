@@ -106,9 +106,14 @@ export function elementwiseSteps(given: GraphNode, analysis: Analysis): Elementw
   const rounding = ROUNDING[dtype]
   if (steps === null || rounding === undefined) return steps
   const last = steps.at(-1)
-  if (last !== undefined && (EXACT.has(last.op) || node.op === 'aten::relu')) return steps
+  if (last !== undefined && (EXACT.has(last.op) || node.op === 'aten::relu' || isClampIn(last, dtype))) return steps
   if (last === undefined) return [step(rounding, inputArg(node))]
   return last.op === JitAlgorithm.bits_or || last.op === JitAlgorithm.bits_and ? steps : [...steps, step(rounding, of(steps.length - 1))]
+}
+
+/** Whether a step has bounds that are numbers of a dtype. */
+function isClampIn({ op, numbers }: ElementwiseStep, dtype: DType): boolean {
+  return op === JitAlgorithm.clamp && numbers !== null && numbers.every((bound) => holds(dtype, bound))
 }
 
 /** The node with constants of no dimensions and another dtype, as tracing records numbers, as numbers. */
@@ -251,6 +256,10 @@ function arithmeticStep(node: OperatorNode): ElementwiseStep | null {
       const [beta, threshold] = [numberOf('beta'), numberOf('threshold')]
       if (beta === undefined || threshold === undefined) return null
       return { op: JitAlgorithm.softplus, a, b: null, numbers: [beta, threshold] }
+    }
+    case 'ptlite::rounded': {
+      const rounding = ROUNDING[numberOf('dtype') as DType]
+      return rounding === undefined ? null : { op: rounding, a, b: null, numbers: null }
     }
     case 'aten::leaky_relu': {
       const slope = numberOf('negative_slope')

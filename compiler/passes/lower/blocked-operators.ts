@@ -1,6 +1,7 @@
 import { isRows } from '../../../runtime/shapes/blocks.js'
 import { isRoundedFilter } from '../../../runtime/operators/support/rounded-weight.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
+import { isHalf } from '../../../runtime/tensor/half.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
@@ -151,22 +152,46 @@ function convolution(
   options: PassOptions,
 ): Blockable | null {
   const layer = asConvolution(node, analysis)
+  const found = layer === null ? null : blocksFor(layer, result, analysis, target, options)
+  if (layer === null || found === null || !isPlanes(analysis.type(result))) return null
+  if (found.bias !== null && found.bias.type !== DType.float32) return null
+  // planes are read as they are, rows are not
+  if (found.strategy.kind === 'few channels' && !isPlanes(analysis.type(input))) return null
+  return { kind: 'convolution', input, layer, ...found }
+}
+
+/** How a convolution over planes of float32, with a filter of floats, is computed over blocks of channels; null where it is not. */
+function blocksFor(
+  layer: ConvolutionNode,
+  result: ValueId,
+  analysis: Analysis,
+  target: Target,
+  options: PassOptions,
+): Pick<BlockedConvolution, 'strategy' | 'problem' | 'filter' | 'bias'> | null {
+  const { input, stride, padding, dilation, groups } = layer
   const dims = analysis.type(input).shape.length - 2
-  if (layer === null || layer.layout !== 'planes' || layer.post !== null || layer.strategy !== 'product') return null
-  const { stride, padding, dilation, groups } = layer
-  const weight = analysis.tensor(layer.filter.values)
+  if (layer.layout !== 'planes' || layer.post !== null || layer.strategy !== 'product') return null
+  const filter = analysis.tensor(layer.filter.values)
   const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
-  if (weight?.dim !== dims + 2 || bias === undefined || [stride, padding, dilation].some((list) => list.length !== dims)) return null
+  if (filter?.dim !== dims + 2 || bias === undefined || [stride, padding, dilation].some((list) => list.length !== dims)) return null
   // kernels of filters in few bits read planes
-  if (isRoundedFilter(weight, groups)) return null
-  if (weight.type !== DType.float32 || (bias !== null && bias.type !== DType.float32)) return null
+  if (isRoundedFilter(filter, groups) || (filter.type !== DType.float32 && !isHalf(filter.type))) return null
   const [batch, inChannels, ...inSizes] = analysis.type(input).shape as [number, number, ...number[]]
   const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, ...number[]]
-  const lists = { kernel: weight.shape.slice(2), stride, padding, dilation }
-  const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, ...lists }
+  const lists = { kernel: filter.shape.slice(2), stride, padding, dilation }
+  const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, ...lists, isNarrow: isHalf(filter.type) }
   const strategy = convolutionStrategy(problem, target, options)
-  if (strategy.kind === 'product' || !isPlanes(analysis.type(result))) return null
-  // planes are read as they are, rows are not
-  if (strategy.kind === 'few channels' && !isPlanes(analysis.type(input))) return null
-  return { kind: 'convolution', strategy, problem, input, layer, filter: weight, bias }
+  return strategy.kind === 'product' ? null : { strategy, problem, filter, bias }
+}
+
+/** Whether a convolution of images in 16 bits would be one over blocks of channels, were its input float32. */
+export function blocksSuit(layer: ConvolutionNode, analysis: Analysis, target: Target, options: PassOptions): boolean {
+  if (!target.capabilities.blocks) return false
+  const result = onlyResult(layer)!
+  const rank = analysis.type(layer.input).shape.length
+  return (
+    (rank === 4 || rank === 5) &&
+    !analysis.type(layer.input).shape.includes(0) &&
+    blocksFor(layer, result, analysis, target, options) !== null
+  )
 }

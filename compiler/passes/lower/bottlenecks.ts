@@ -35,9 +35,10 @@ export const bottlenecks = ({ caches }: Target): Pass => ({
 /** Second-level caches that the elements of an image between two layers take: fewer are read about as fast from what cores have cached. */
 const MAX_CACHED = 1.5
 
-/** True for a convolution over blocks without steps. */
+/** True for a convolution over blocks without steps, with a filter of float32. */
 function isOf(strategy: ConvolutionNode['strategy'], node: GraphNode | undefined): node is ConvolutionNode {
-  return node?.kind === 'convolution' && node.layout === 'blocks' && node.strategy === strategy && node.post === null
+  if (node?.kind !== 'convolution' || node.layout !== 'blocks' || node.post !== null) return false
+  return node.strategy === strategy && node.filter.format === 'f32'
 }
 
 /** A convolution and the gate behind it. */

@@ -16,6 +16,8 @@ export interface ConvolutionProblem {
   readonly stride: readonly number[]
   readonly padding: readonly number[]
   readonly dilation: readonly number[]
+  /** The filter has 16 bits: what it is transformed to is made at each call. */
+  readonly isNarrow?: boolean
 }
 
 /**
@@ -77,9 +79,11 @@ function winogradGain(p: ConvolutionProblem, macs: number, target: Target): numb
   const [height, width] = p.out.slice(-2) as [number, number]
   const positions = p.batch * Math.ceil(height / WINOGRAD_TILE) * Math.ceil(width / WINOGRAD_TILE) * WINOGRAD_POSITIONS
   const [slices, products] = [positions * depthOf(p.out, 1), positions * sliceTaps(p)]
+  const filters = p.isNarrow === true ? WINOGRAD_POSITIONS * depthOf(p.kernel, 1) * inputs * outputs : 0
   const time =
     products * inputs * outputs * costs.winogradMac +
-    slices * (inputs + outputs) * costs.transformedElement +
+    (slices * (inputs + outputs) + filters) * costs.transformedElement +
+    4 * filters * costs.byteRead +
     filterBytesRead(p, inputs, outputs, target) * costs.byteRead
   // within the error of the estimate the direct one, which rounds less, is taken
   return time < 0.8 * macs * costs.directMac ? macs * costs.directMac - time : 0

@@ -1,4 +1,4 @@
-import { blocksOf } from '../../../runtime/shapes/blocks.js'
+import { blocksOf, WINOGRAD_POSITIONS } from '../../../runtime/shapes/blocks.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
@@ -16,7 +16,8 @@ import {
   type ValueId,
 } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { floatWeight } from '../../graph/packed-weight.js'
+import { floatFormat, floatWeight } from '../../graph/packed-weight.js'
+import { callApart, derived } from '../../graph/evaluate.js'
 import { constantOf } from '../../graph/shared-constants.js'
 import type { FilterForm, Target } from '../../target/target.js'
 import { Analysis, integersArg, isFlag, numberArg, onlyResult } from '../analysis.js'
@@ -210,19 +211,15 @@ class Rewriter {
   }
 
   private convolution(node: GraphNode, form: BlockedConvolution, before: GraphNode[]): GraphNode {
-    const { problem, strategy, layer, filter: weight, bias } = form
+    const { problem, strategy, layer, bias } = form
     const { stride, padding, dilation, groups, clamp } = layer
     const kind = KERNELS[strategy.kind]
-    const filterForm: FilterForm = kind === 'winograd' || kind === 'grouped' ? kind : 'direct'
-    const filter = this.editor.addConstant(
-      this.target.packFilter(weight, filterForm, groups),
-      `${this.analysis.nameOf(layer.filter.values)} in blocks`,
-    )
+    const filter = this.filter(form, node, before)
     const made: ConvolutionNode = {
       ...baseOf(node),
       kind: 'convolution',
       input: strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before),
-      filter: floatWeight(filter),
+      filter: floatWeight(filter, floatFormat(this.editor.typeOf(filter).dtype)),
       bias:
         bias === null
           ? null
@@ -239,6 +236,24 @@ class Rewriter {
     const isOpen = kind !== 'depthwise' && clamp.min === -Infinity && clamp.max === Infinity
     if (isOpen) this.open.set(onlyResult(node)!, { node, result })
     return result
+  }
+
+  /** The filter in blocks, in as many bits as it has; those of single channels, which are small, are float32, and so is what Winograd's algorithm multiplies. */
+  private filter({ filter, layer, strategy }: BlockedConvolution, node: GraphNode, before: GraphNode[]): ValueId {
+    const kind = KERNELS[strategy.kind]
+    const name = `${this.analysis.nameOf(layer.filter.values)} in blocks`
+    if (filter.type === DType.float32) {
+      const form: FilterForm = kind === 'winograd' || kind === 'grouped' ? kind : 'direct'
+      return this.editor.addConstant(this.target.packFilter(filter, form, layer.groups), name)
+    }
+    const packed = narrowFilter(filter, kind === 'grouped' ? kind : 'direct', kind === 'depthwise', layer.groups, this.target)
+    const constant = this.editor.addConstant(packed, name)
+    if (kind !== 'winograd') return constant
+    const [blocks, ...rest] = packed.shape as [number, ...number[]]
+    const shape = [WINOGRAD_POSITIONS, blocks, ...rest.slice(0, -4), ...rest.slice(-2)]
+    const made = this.editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null })
+    before.push({ kind: 'transformedFilter', filter: constant, results: [{ kind: 'value', id: made }], writes: [], origin: node.origin })
+    return made
   }
 
   /** The convolution that made one of two summands, with the other as its residual; it moves to where the sum was. */
@@ -276,6 +291,21 @@ const KERNELS: Readonly<Record<ConvolutionKind, ConvolutionNode['strategy']>> = 
   grouped: 'grouped',
   depthwise: 'depthwise',
   product: 'product',
+}
+
+/** A filter of 16 bits in blocks, by way of float32, which one of single channels stays. */
+function narrowFilter(filter: Tensor, form: FilterForm, isSingle: boolean, groups: number, target: Target): Tensor {
+  const type = isSingle ? DType.float32 : filter.type
+  const [packed] = derived(`${form} filter in blocks`, [filter, groups, type], () => {
+    const [floats] = callApart('aten::to.dtype', [filter, DType.float32, false, false, null]) as [Tensor]
+    const made = target.packFilter(floats, form, groups)
+    floats.release()
+    if (isSingle) return [made]
+    const [narrow] = callApart('aten::to.dtype', [made, type, false, false, null]) as [Tensor]
+    made.release()
+    return [narrow]
+  }) as [Tensor]
+  return packed
 }
 
 /** A pool over blocks. */

@@ -53,6 +53,7 @@ function scaledInput(node: OperatorNode, analysis: Analysis, { blockWidth }: Tar
   const result = onlyResult(node)
   const convolution = result === undefined ? undefined : analysis.onlyReader(result)
   if (a === undefined || b === undefined || convolution?.kind !== 'convolution' || convolution.layout !== 'blocks') return null
+  if (convolution.filter.format !== 'f32') return null
   if (convolution.strategy !== 'direct' || convolution.input !== result || !analysis.isPure(node) || !analysis.isPure(convolution))
     return null
   const shapeOf = (id: ValueId): readonly number[] => analysis.type(id).shape

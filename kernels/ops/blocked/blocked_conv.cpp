@@ -5,6 +5,7 @@
 #include "frames/post_ops.h"
 #include "dispatch/kernel.h"
 #include "pool/pool.h"
+#include "vec/half.h"
 
 #include <string.h>
 
@@ -17,6 +18,9 @@
 namespace {
 
 using namespace ptlite::blocked;
+using ptlite::bfloat16;
+using ptlite::float16;
+using ptlite::load_float;
 using ptlite::Vec;
 
 /// Taps of one dimension of a filter that meet the input.
@@ -45,6 +49,7 @@ struct Problem {
   int64_t group_inputs, group_outputs;
   bool pointwise;       ///< one tap, stride 1, no padding
   bool copied;          ///< rows are copied into strips
+  int32_t filter_dtype; ///< filters of 16 bits become float32 for the strip that reads them
   int64_t phases;       ///< of a copied row
   int64_t phase_width;  ///< pixels of each
   int64_t row_step;     ///< rows of the strip from one output row to the next
@@ -61,6 +66,10 @@ struct Problem {
   int64_t slice_floats() const { return copied ? strip_rows(strip) * row_floats() : depth.dilation * in[0] * in[1] * unit; }
   int64_t plane_floats() const { return copied ? depth.kernel * slice_floats() : depth.in * in[0] * in[1] * unit; }
   int64_t strip_floats() const { return copied ? planes * plane_floats() : 0; }
+  int64_t widened_at() const { return (strip_floats() + kBlock - 1) / kBlock * kBlock; }
+  bool widens() const { return filter_dtype != PTLITE_FLOAT32; }
+  /// The filters that are read together.
+  int64_t filter_floats() const { return widens() ? kFilters * tile.filter_block : 0; }
 
   /// Slices of the filter that meet the input, and the slice that the first one meets.
   struct Slices {
@@ -147,6 +156,19 @@ void copy_strip(const Problem& q, const float* image, const Problem::Slices& sli
   }
 }
 
+template <class Half>
+void widen(const Half* from, int64_t count, float* to) {
+  for (int64_t i = 0; i < count; i += kLanes) load_float(from + i).store(to + i);
+}
+
+/// `count` floats of each of `filters` filters from number `at` on, those of a filter as far apart as they lie.
+void widen_filters(const Problem& q, const blocked_conv_frame& f, int64_t at, int filters, int64_t count, float* to) {
+  for (int i = 0; i < filters; i++, at += q.tile.filter_block, to += q.tile.filter_block) {
+    if (q.filter_dtype == PTLITE_BFLOAT16) widen(reinterpret_cast<const bfloat16*>(f.filter) + at, count, to);
+    else widen(reinterpret_cast<const float16*>(f.filter) + at, count, to);
+  }
+}
+
 /// Output blocks [from, to) of `count` units of one slice of an image, a strip at most, from `first` on.
 void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t slice, int64_t first, int64_t count, int64_t from, int64_t to,
                    float* memory) {
@@ -154,7 +176,9 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t slice,
   const int64_t pixels = q.out[0] * q.out[1];  // of a slice
   const Problem::Slices slices = q.slices_of(out_slice);
   const float* input = reinterpret_cast<const float*>(f.input) + image * q.planes * q.depth.in * in_pixels * q.unit;
-  const float* filter = reinterpret_cast<const float*>(f.filter) + slices.tap * q.kernel[0] * q.kernel[1] * f.depth * kBlock;
+  const int64_t slice_taps = q.kernel[0] * q.kernel[1] * f.depth * kBlock, filter_at = slices.tap * slice_taps;
+  const float* filter = reinterpret_cast<const float*>(f.filter) + filter_at;
+  float* widened = memory + q.widened_at();
   const float* bias = reinterpret_cast<const float*>(f.bias);
   const float* residual = reinterpret_cast<const float*>(f.residual);
   float* output = reinterpret_cast<float*>(f.output);
@@ -185,8 +209,12 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t slice,
     }
     const int64_t block = image * q.out_blocks + b, plane = (block * q.depth.out + out_slice) * pixels * kBlock;
     const float* w = filter + b * a.filter_block;
+    if (q.widens()) {
+      widen_filters(q, f, filter_at + b * a.filter_block, filters, slices.count * slice_taps, widened);
+      w = widened;
+    }
     const float* sums = bias == nullptr ? nullptr : bias + b * kBlock;
-    const float* following = b + filters < to ? w + filters * a.filter_block : filter + from * a.filter_block;
+    const float* following = q.widens() ? nullptr : b + filters < to ? w + filters * a.filter_block : filter + from * a.filter_block;
     const int64_t rows = q.pointwise ? 1 : count, width = q.pointwise ? count : q.out[1];
     for (int64_t r = 0; r < rows; r++) {
       const int64_t pixel = q.pointwise ? first : (first + r) * q.out[1], at = plane + pixel * kBlock;
@@ -225,7 +253,7 @@ int64_t blocks_together(const Problem& q, int64_t work) {
 }
 
 int32_t convolve(const Problem& q, const blocked_conv_frame& f) {
-  const size_t bytes = size_t(q.strip_floats()) * sizeof(float);
+  const size_t bytes = size_t(q.widened_at() + q.filter_floats()) * sizeof(float);
   const int64_t work = q.depth.out * q.out[0] * q.out[1] * q.tile.filter_block;  // of one output block
   std::atomic<bool> fine{true};
   const auto compute = [&](int64_t begin, int64_t end, int64_t from, int64_t to) {
@@ -252,8 +280,11 @@ int32_t convolve(const Problem& q, const blocked_conv_frame& f) {
 }
 
 int32_t run(const blocked_conv_frame* f, const ptlite::PostOps* post) {
+  const bool known = f->filter_dtype == PTLITE_FLOAT32 || f->filter_dtype == PTLITE_BFLOAT16 || f->filter_dtype == PTLITE_FLOAT16;
+  if (!known) return PTLITE_NO_DTYPE;
   Problem q{};
   q.post = post;
+  q.filter_dtype = f->filter_dtype;
   q.batch = f->batch;
   q.channels = f->in_channels;
   q.out_blocks = f->out_blocks;

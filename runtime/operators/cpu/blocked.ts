@@ -2,6 +2,7 @@ import { check } from '../../error.js'
 import { cacheSizes } from '../../native/caches.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
+import { isHalf } from '../../tensor/half.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
 import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
@@ -57,6 +58,16 @@ function withSteps(result: Tensor, post: PostOps | null, run: (fields: PostField
 /** A tensor in blocks: images with 5 dimensions, or volumes with 6. */
 function inBlocks(operator: string, t: Tensor): Tensor {
   return floats(operator, 'tensor', t, Math.min(Math.max(t.dim, 5), 6), BLOCK)
+}
+
+/** A filter in blocks, of float32 or 16 bits. */
+function filterOf(operator: string, t: Tensor): Tensor {
+  if (!isHalf(t.type)) return inBlocks(operator, t)
+  check(
+    (t.dim === 5 || t.dim === 6) && t.shape[t.dim - 1] === BLOCK,
+    () => `${operator}: expected a filter with 5 or 6 dimensions, the last of ${BLOCK}, found ${t.dtype}[${t.shape.join(', ')}]`,
+  )
+  return contiguousOf(t)
 }
 
 /** A list per dimension of images as one of volumes, whose depth in front of it is `first`. */
@@ -224,7 +235,7 @@ function convolve(
   max: number,
   post: PostOps | null,
 ): Tensor {
-  const w = inBlocks(operator, filter)
+  const w = filterOf(operator, filter)
   const plain = input.dim === w.dim - 1 && groups === null
   const x = plain ? floats(operator, 'input', input, w.dim - 1) : floats(operator, 'input', input, w.dim, BLOCK)
   const [batch, planes, ...spatial] = x.shape.slice(0, w.dim - 1) as [number, number, ...number[]]
@@ -259,6 +270,7 @@ function convolve(
     group_outputs: groups?.outputs ?? 0,
     depth,
     plain: plain ? 1 : 0,
+    filter_dtype: w.type,
     ...clampFields(limitsOf(min, max)),
     strip,
     by_filters: byFilters ? 1 : 0,
@@ -328,6 +340,23 @@ export function winograd_filter(weight: Tensor): Tensor {
   check(w.shape.slice(-2).join() === '3,3', () => `ptlite::winograd_filter: expected filters of 3x3, found shape [${w.shape.join(', ')}]`)
   const result = empty([WINOGRAD_POSITIONS, blocksOf(outputs), ...slices, inputs, BLOCK], DType.float32)
   if (w.numel > 0) kernels.winograd_filter({ outputs, inputs, taps: numelOf(slices), input: w.address, output: result.address })
+  return result
+}
+
+/** The same of filters of 16 bits in blocks, [outputs / 16, 3, 3, inputs, 16], or of volumes [outputs / 16, d, 3, 3, inputs, 16]. */
+export function winograd_blocked_filter(filter: Tensor): Tensor {
+  const operator = 'ptlite::winograd_blocked_filter'
+  const w = filterOf(operator, filter)
+  const [blocks, ...rest] = w.shape as [number, ...number[]]
+  const [slices, inputs] = [rest.slice(0, -4), rest.at(-2)!]
+  check(
+    isHalf(w.type) && rest.slice(-4, -2).join() === '3,3',
+    () => `${operator}: expected filters of 3x3 of 16 bits, found ${w.dtype}[${w.shape.join(', ')}]`,
+  )
+  const result = empty([WINOGRAD_POSITIONS, blocks, ...slices, inputs, BLOCK], DType.float32)
+  if (w.numel > 0) {
+    kernels.winograd_blocked_filter({ dtype: w.type, blocks, inputs, taps: numelOf(slices), input: w.address, output: result.address })
+  }
   return result
 }
 

@@ -2,6 +2,7 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { Limit } from '../../native/generated/numbers.js'
 import { DType, dtypeName } from '../../tensor/dtype.js'
+import { isHalf } from '../../tensor/half.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { float } from '../../tensor/scalar.js'
 import { contiguousStrides, numelOf } from '../../tensor/shape.js'
@@ -21,6 +22,7 @@ import {
   takesPostOps,
   type StepArguments,
 } from '../../shapes/post-ops.js'
+import { castTo } from '../support/copy.js'
 import { product } from '../support/product.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
@@ -60,6 +62,15 @@ export const clamped_convolution: CPU['clamped_convolution'] = (
   const result = convolve(operator, x, weight, bias, settings, padding, limitsOf(min, max), 0, fits ? post : null)
   const whole = post === null || fits ? result : applySteps(result, post)
   return batched ? whole : viewOf(whole, whole.shape.slice(1), whole.strides.slice(1))
+}
+
+/** Numbers of float32, each the nearest one of a float of 16 bits. */
+export const rounded: CPU['rounded'] = (self, dtype) => {
+  check(
+    self.type === DType.float32 && isHalf(dtype),
+    () => `ptlite::rounded: expected float32 and a dtype of 16 bits, found ${self.dtype} and ${dtypeName(dtype)}`,
+  )
+  return castTo(castTo(self, dtype), DType.float32)
 }
 
 /** Operands line up with the last dimensions, so a batch that is put in front is none of theirs. */

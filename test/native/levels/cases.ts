@@ -332,6 +332,12 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       const filter = blockedFilter(d, 40, channels, 3, 3)
       return callOperator('ptlite::blocked_convolution', [x, filter, d.dense([48]), null, ...tail]) as Tensor
     }),
+    ...(['bfloat16', 'float16'] as const).map((dtype) =>
+      blockedConvolution(`blocked_convolution by ${dtype}`, (d, x, channels, tail) => {
+        const filter = blockedFilter(d, 40, channels, 3, 3).to(dtype)
+        return callOperator('ptlite::blocked_convolution', [x, filter, d.dense([48]), null, ...tail]) as Tensor
+      }),
+    ),
     row('blocked_convolution of volumes', SUM, (d) => {
       const filter = blockedFilter(d, 40, 24, 3, 3, 3)
       const settings = [d.of([1, 2]), d.of([0, 1]), 1].map((n) => [n, n, n])
@@ -430,6 +436,20 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       callOperator('ptlite::from_blocked', [d.dense([2, 2, 3, d.of([5, 8, 17]), 16]), int(d.of([20, 32]))]),
     ),
   ],
+  winograd_blocked_filter: (['bfloat16', 'float16'] as const).map((dtype) =>
+    row(`winograd_blocked_filter ${dtype}`, { units: 16, of: 1 }, (d) => {
+      const filter = blockedFilter(
+        d,
+        40,
+        d.integer(1, 20),
+        ...d.of([
+          [3, 3],
+          [2, 3, 3],
+        ]),
+      )
+      return callOperator('ptlite::winograd_blocked_filter', [filter.to(dtype)]) as Tensor
+    }),
+  ),
   winograd_conv: [
     row('winograd_convolution of volumes', { units: 128, of: 16 }, (d) => {
       const filter = callOperator('ptlite::winograd_filter', [d.dense([40, 24, 3, 3, 3])]) as Tensor

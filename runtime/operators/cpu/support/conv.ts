@@ -2,9 +2,11 @@ import { PtliteError } from '../../../error.js'
 import * as features from '../../../features.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType, holdsComplex, isComplex } from '../../../tensor/dtype.js'
-import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { isHalf } from '../../../tensor/half.js'
+import { empty, type Tensor, viewOf } from '../../../tensor/tensor.js'
 import { complexBilinear } from '../complex-arithmetic.js'
 import { castTo, contiguousOf } from '../../support/copy.js'
+import { halfWindows } from '../../support/half-weight.js'
 import { checkConv, type ConvSettings, convSizes, transposedSizes } from '../../../shapes/convolution.js'
 import { PackSide, packedWeight } from '../../support/packed-weight.js'
 import { isRoundedFilter, roundedFilter } from '../../support/rounded-weight.js'
@@ -18,10 +20,11 @@ import { checkReal, computeTypeOrLong, dense, denseAddress } from '../../support
 /** Images, channels, pixels. */
 export const CONV_AXES: BlockAxes = { row: 1, column: 2 }
 
-/** Throws INVALID_DTYPE unless all are of one floating-point or complex dtype, or int64. */
+/** Throws INVALID_DTYPE unless all are of one floating-point or complex dtype, or int64; plans have weights of 16 bits beside float32. */
 function checkTypes(operator: string, input: Tensor, weight: Tensor, bias: Tensor | null): void {
   if (input.type !== DType.int64 && !isComplex(input.type)) checkReal(operator, input.type)
-  if (input.type === weight.type && (bias === null || bias.type === input.type)) return
+  const isNarrow = operator === 'ptlite::convolution' && input.type === DType.float32 && isHalf(weight.type)
+  if ((input.type === weight.type || isNarrow) && (bias === null || bias.type === input.type)) return
   const found = [input, weight, ...(bias === null ? [] : [bias])].map((t) => t.dtype).join(', ')
   throw new PtliteError('INVALID_DTYPE', `${operator}: expected input, weight and bias of the same dtype, found ${found}`)
 }
@@ -54,6 +57,9 @@ export function convolve(
     const shape = [input.shape[0]!, rounded.n, ...sizes]
     return convolveRounded(input, weight, rounded, bias, settings, shape, clamp, post === null ? null : postFields(post, shape, CONV_AXES))
   }
+  const seesAll = isHalf(type) && clamp === null && groups === 1 && settings.padding.every((size) => size === 0)
+  const rows = seesAll ? halfWindows(input, weight, bias) : null
+  if (rows !== null) return viewOf(rows, [...rows.shape, ...sizes], [rows.shape[1]!, ...sizes.map(() => 1), 1])
   const depthwise = groups > 1 && input.shape[1] === groups
   if (type === DType.bfloat16 && clamp === null && !depthwise) return convolveBfloat16(input, weight, bias, settings, sizes)
   const inner = computeTypeOrLong(type)

@@ -5,6 +5,7 @@ import { wideNumbers } from '../../compiler/passes/lower/wide-numbers.js'
 import { DEFAULT_OPTIONS, type Pass } from '../../compiler/passes/pass.js'
 import { optimize } from '../../compiler/passes/pipeline.js'
 import type { Target } from '../../compiler/target/target.js'
+import { WeightFormat } from '../../runtime/native/generated/kernels.js'
 import { type Tensor, tensor } from '../../src/index.js'
 import { cleaned, HOST, operators, passChecks, random } from './pass-checks.js'
 
@@ -44,7 +45,21 @@ function weightsOf(dtype: Half): Readonly<Record<string, Tensor>> {
   return Object.fromEntries(Object.entries(numbers).map(([name, t]) => [`${name} of ${dtype}`, t.to(dtype)]))
 }
 
-const { check, parse } = passChecks({ ...weightsOf('bfloat16'), ...weightsOf('float16') })
+/** A filter of float32 that products round. */
+function rounded(format: number, bytes: boolean): Tensor {
+  const filter = small(FILTERS.filter)
+  filter.storage.rounding = { format, group: 0, bytes }
+  return filter
+}
+
+const { check, parse } = passChecks({
+  ...weightsOf('bfloat16'),
+  ...weightsOf('float16'),
+  'rounded to bfloat16': rounded(WeightFormat.bfloat16, false),
+  'rounded to float16': rounded(WeightFormat.float16, false),
+  'rounded to bfloat16 with bytes': rounded(WeightFormat.bfloat16, true),
+  'rounded to int8': rounded(WeightFormat.int8, false),
+})
 
 /** This machine, without tiles. */
 const TARGET: Target = { ...HOST, capabilities: { ...HOST.capabilities, tiles: false } }
@@ -196,6 +211,21 @@ constant %2: D[32, 16, 2, 2] @2 = "turned of D"
     )
     t.equal(wideNumbers(TARGET, DEFAULT_OPTIONS).run(pixel), pixel)
   }
+  t.end()
+})
+
+t.test('filters of float32 that are rounded to 16 bits', (t) => {
+  const text = (filter: string): string => `input %0: float32[1, 32, 30, 30] @0
+constant %1: float32[32, 32, 3, 3] @1 = "rounded to ${filter}"
+%2: float32[1, 32, 15, 15] @2 = aten::conv2d(%0, %1, None, [2, 2], [1, 1], [1, 1], 1)
+return %2
+`
+  const printed = (filter: string): string => {
+    const graph = parse(text(filter))
+    return printGraph(check(t, all, text(filter), operators(all.run(graph)), 2e-6))
+  }
+  for (const dtype of HALVES) t.match(printed(dtype), new RegExp(`constant %\\d+: ${dtype}\\[2, 3, 3, 32, 16\\]`))
+  for (const others of ['bfloat16 with bytes', 'int8']) t.notMatch(printed(others), 'layout="blocks"', 'kernels of their own read planes')
   t.end()
 })
 

@@ -1,3 +1,4 @@
+import { WeightFormat } from '../../../runtime/native/generated/kernels.js'
 import { isRows } from '../../../runtime/shapes/blocks.js'
 import { isRoundedFilter } from '../../../runtime/operators/support/rounded-weight.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
@@ -23,6 +24,8 @@ export interface BlockedConvolution {
   /** Over planes. */
   readonly layer: ConvolutionNode
   readonly filter: Tensor
+  /** The dtype of 16 bits that the filter is kept in; null for float32. */
+  readonly narrow: DType | null
   readonly bias: Tensor | null
 }
 
@@ -167,21 +170,30 @@ function blocksFor(
   analysis: Analysis,
   target: Target,
   options: PassOptions,
-): Pick<BlockedConvolution, 'strategy' | 'problem' | 'filter' | 'bias'> | null {
+): Pick<BlockedConvolution, 'strategy' | 'problem' | 'filter' | 'narrow' | 'bias'> | null {
   const { input, stride, padding, dilation, groups } = layer
   const dims = analysis.type(input).shape.length - 2
   if (layer.layout !== 'planes' || layer.post !== null || layer.strategy !== 'product') return null
   const filter = analysis.tensor(layer.filter.values)
   const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
   if (filter?.dim !== dims + 2 || bias === undefined || [stride, padding, dilation].some((list) => list.length !== dims)) return null
-  // kernels of filters in few bits read planes
-  if (isRoundedFilter(filter, groups) || (filter.type !== DType.float32 && !isHalf(filter.type))) return null
+  const narrow = narrowType(filter, groups)
+  if (narrow === undefined) return null
   const [batch, inChannels, ...inSizes] = analysis.type(input).shape as [number, number, ...number[]]
   const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, ...number[]]
   const lists = { kernel: filter.shape.slice(2), stride, padding, dilation }
-  const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, ...lists, isNarrow: isHalf(filter.type) }
+  const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, ...lists, isNarrow: narrow !== null }
   const strategy = convolutionStrategy(problem, target, options)
-  return strategy.kind === 'product' ? null : { strategy, problem, filter, bias }
+  return strategy.kind === 'product' ? null : { strategy, problem, filter, narrow, bias }
+}
+
+/** The dtype of 16 bits that a filter has, or is rounded to; null for float32, undefined for others, which are read from planes. */
+function narrowType(filter: Tensor, groups: number): DType | null | undefined {
+  if (isHalf(filter.type)) return filter.type
+  if (filter.type !== DType.float32) return undefined
+  if (!isRoundedFilter(filter, groups)) return null
+  const { format, bytes } = filter.storage.rounding!
+  return bytes ? undefined : { [WeightFormat.bfloat16]: DType.bfloat16, [WeightFormat.float16]: DType.float16 }[format]
 }
 
 /** Whether a convolution of images in 16 bits would be one over blocks of channels, were its input float32. */

@@ -2,6 +2,7 @@ import { blocksOf, WINOGRAD_POSITIONS } from '../../../runtime/shapes/blocks.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
+import { discardPages } from '../../../runtime/tensor/storage.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
@@ -239,14 +240,15 @@ class Rewriter {
   }
 
   /** The filter in blocks, in as many bits as it has; those of single channels, which are small, are float32, and so is what Winograd's algorithm multiplies. */
-  private filter({ filter, layer, strategy }: BlockedConvolution, node: GraphNode, before: GraphNode[]): ValueId {
+  private filter({ filter, narrow, layer, strategy }: BlockedConvolution, node: GraphNode, before: GraphNode[]): ValueId {
     const kind = KERNELS[strategy.kind]
     const name = `${this.analysis.nameOf(layer.filter.values)} in blocks`
-    if (filter.type === DType.float32) {
+    if (narrow === null) {
       const form: FilterForm = kind === 'winograd' || kind === 'grouped' ? kind : 'direct'
       return this.editor.addConstant(this.target.packFilter(filter, form, layer.groups), name)
     }
-    const packed = narrowFilter(filter, kind === 'grouped' ? kind : 'direct', kind === 'depthwise', layer.groups, this.target)
+    const type = kind === 'depthwise' ? DType.float32 : narrow
+    const packed = narrowFilter(filter, type, kind === 'grouped' ? kind : 'direct', layer.groups, this.target)
     const constant = this.editor.addConstant(packed, name)
     if (kind !== 'winograd') return constant
     const [blocks, ...rest] = packed.shape as [number, ...number[]]
@@ -293,16 +295,18 @@ const KERNELS: Readonly<Record<ConvolutionKind, ConvolutionNode['strategy']>> = 
   product: 'product',
 }
 
-/** A filter of 16 bits in blocks, by way of float32, which one of single channels stays. */
-function narrowFilter(filter: Tensor, form: FilterForm, isSingle: boolean, groups: number, target: Target): Tensor {
-  const type = isSingle ? DType.float32 : filter.type
+/** A filter in blocks, by way of float32, which one of single channels stays; others are of 16 bits. */
+function narrowFilter(filter: Tensor, type: DType, form: FilterForm, groups: number, target: Target): Tensor {
+  const to = (t: Tensor, type: DType): Tensor => callApart('aten::to.dtype', [t, type, false, true, null])[0] as Tensor
   const [packed] = derived(`${form} filter in blocks`, [filter, groups, type], () => {
-    const [floats] = callApart('aten::to.dtype', [filter, DType.float32, false, false, null]) as [Tensor]
+    const floats = to(filter, DType.float32)
     const made = target.packFilter(floats, form, groups)
     floats.release()
-    if (isSingle) return [made]
-    const [narrow] = callApart('aten::to.dtype', [made, type, false, false, null]) as [Tensor]
+    if (type === DType.float32) return [made]
+    const narrow = to(made, type)
     made.release()
+    // a mapped file keeps the numbers
+    discardPages(filter.storage)
     return [narrow]
   }) as [Tensor]
   return packed

@@ -86,7 +86,7 @@ function* sourcesIn(folder: string): Generator<string> {
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = join(folder, entry.name)
     // generated files follow from the declarations, whose emitters are tested by themselves
-    if (entry.isDirectory() && entry.name !== 'generated') yield* sourcesIn(path)
+    if (entry.isDirectory() && !['generated', 'node_modules'].includes(entry.name)) yield* sourcesIn(path)
     else if (entry.name.endsWith('.ts')) yield path
   }
 }

@@ -33,7 +33,7 @@ t.test('a build with the compiler makes the plans that were traced', async (t) =
   }
   t.ok(Object.keys(report.files).some((file) => file.startsWith('compiler/')))
   t.notOk(Object.keys(report.files).some((file) => file === 'engine/background/thread.ts'))
-  t.ok(report.javascript.gzipped.after < 149_000, `JavaScript: ${report.javascript.gzipped.after} bytes gzipped`)
+  t.ok(report.javascript.gzipped.after < 154_000, `JavaScript: ${report.javascript.gzipped.after} bytes gzipped`)
 
   const ptlite = (await import(pathToFileURL(join(out, 'index.js')).href)) as typeof selectedTypes
   ptlite.setNativeLibrary(join(out, 'libptlite.so'))

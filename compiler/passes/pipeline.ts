@@ -39,7 +39,6 @@ import { singleWindows } from './lower/single-windows.js'
 import { squeezeExcite } from './lower/squeeze-excite.js'
 import { stackedChains } from './fuse/stacked-chains.js'
 import { stridedOperands } from './lower/strided-operands.js'
-import { unpacked } from './canonical/unpacked.js'
 import { updates } from './canonical/updates.js'
 import { views } from './canonical/views.js'
 import { weightOnly } from './canonical/weight-only.js'
@@ -91,11 +90,6 @@ export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS
   singleWindows,
   stackedChains,
 ]
-
-/** A graph of operators with one spelling for each, without packed objects, without writes in place as far as nobody else sees the memory, and with constants computed. */
-export function plainGraph(graph: Graph): Graph {
-  return [functionalize, deadCode, unpacked, canonical, constantFolding, deadCode].reduce((current, pass) => pass.run(current), graph)
-}
 
 /** Runs all passes, for this machine unless told another one; `after` sees the graph after each, changed or not. */
 export function optimize(

@@ -212,49 +212,58 @@ class Lines {
   int64_t* held_;
 };
 
+// Memory of a range: weights, where taps are, which rows are held, and these.
 template <Form form>
-bool range(const Call& call, int64_t begin, int64_t end) {
+struct Scratch {
+  const uint8_t** taps;
+  int64_t* held;
+  Reg* weights;
+  uint8_t* lines;
+
+  explicit Scratch(const Call& call) {
+    const int64_t weight_bytes = call.quads * quad_regs(form) * static_cast<int64_t>(sizeof(Reg));
+    const int64_t tap_bytes = 4 * call.quads * int64_t{sizeof(uint8_t*)}, held_bytes = Lines::count(call) * int64_t{sizeof(int64_t)};
+    const int64_t head_bytes = (weight_bytes + tap_bytes + held_bytes + 63) / 64 * 64;
+    auto* memory = static_cast<uint8_t*>(ptlite::range_scratch(static_cast<size_t>(head_bytes + Lines::bytes(call))));
+    weights = reinterpret_cast<Reg*>(memory);
+    if (memory == nullptr) return;
+    taps = reinterpret_cast<const uint8_t**>(memory + weight_bytes);
+    held = reinterpret_cast<int64_t*>(memory + weight_bytes + tap_bytes);
+    lines = memory + head_bytes;
+  }
+};
+
+// Rows of the output from `begin` to `end`, in the register of channels that begins with `first`.
+template <Form form>
+void part(const Call& call, const Scratch<form>& scratch, const Narrow& narrow, int64_t first, int64_t begin, int64_t end) {
   const quantized_depthwise_frame* f = call.f;
   const int64_t channels = f->channels, quads = call.quads, out_row = f->out_size[2] * channels;
-  const int64_t weight_bytes = quads * quad_regs(form) * static_cast<int64_t>(sizeof(Reg)), tap_bytes = 4 * quads * int64_t{sizeof(uint8_t*)};
-  const int64_t held_bytes = Lines::count(call) * int64_t{sizeof(int64_t)};
-  const int64_t head_bytes = (weight_bytes + tap_bytes + held_bytes + 63) / 64 * 64;
-  auto* memory = static_cast<uint8_t*>(ptlite::range_scratch(static_cast<size_t>(head_bytes + Lines::bytes(call))));
-  if (memory == nullptr) return false;
-  auto** taps = reinterpret_cast<const uint8_t**>(memory + weight_bytes);
-  auto* held = reinterpret_cast<int64_t*>(memory + weight_bytes + tap_bytes);
-  const Narrow narrow({f->out_zero, f->min, f->max}, f->a_dtype == kQInt8);
-  for (int64_t block_end; begin < end; begin = block_end) {
-    const int64_t first = begin / call.rows * kChannels;
-    block_end = (begin / call.rows + 1) * call.rows < end ? (begin / call.rows + 1) * call.rows : end;
-    const Block<form> block(f, first, quads, reinterpret_cast<Reg*>(memory));
-    const Lanes lanes(channels - first);
-    Lines lines(call, first, memory + head_bytes, held);
-    int64_t row = begin % call.rows;
-    int64_t h = row % f->out_size[1], d = row / f->out_size[1] % f->out_size[0], image = row / f->out_size[1] / f->out_size[0];
-    for (; begin < block_end; begin++, row++) {
-      int64_t t = 0;
-      for (int64_t kd = 0; kd < f->kernel[0]; kd++) {
-        for (int64_t kh = 0; kh < f->kernel[1]; kh++) {
-          const uint8_t* line = lines.at(kd, kh, image, d * f->stride[0] - f->padding[0] + kd * f->dilation[0],
-                                         h * f->stride[1] - f->padding[1] + kh * f->dilation[1]);
-          for (int64_t kw = 0; kw < f->kernel[2]; kw++) taps[t++] = line + kw * f->dilation[2] * lines.unit();
-        }
+  const Block<form> block(f, first, quads, scratch.weights);
+  const Lanes lanes(channels - first);
+  Lines lines(call, first, scratch.lines, scratch.held);
+  const uint8_t** taps = scratch.taps;
+  int64_t h = begin % f->out_size[1], d = begin / f->out_size[1] % f->out_size[0], image = begin / f->out_size[1] / f->out_size[0];
+  for (int64_t row = begin; row < end; row++) {
+    int64_t t = 0;
+    for (int64_t kd = 0; kd < f->kernel[0]; kd++) {
+      for (int64_t kh = 0; kh < f->kernel[1]; kh++) {
+        const uint8_t* line = lines.at(kd, kh, image, d * f->stride[0] - f->padding[0] + kd * f->dilation[0],
+                                       h * f->stride[1] - f->padding[1] + kh * f->dilation[1]);
+        for (int64_t kw = 0; kw < f->kernel[2]; kw++) taps[t++] = line + kw * f->dilation[2] * lines.unit();
       }
-      // the taps that make up the last four may be anything: their weights are 0
-      for (; t < 4 * quads; t++) taps[t] = taps[0];
-      uint8_t* out = reinterpret_cast<uint8_t*>(f->out) + row * out_row + first;
-      const int64_t count = f->out_size[2], step = f->stride[2] * lines.unit();
-      if (form == kUsualForm && call.is_usual) block.template pixels<kUsualQuads>(taps, quads, count, step, out, channels, lanes, narrow);
-      else block.template pixels<0>(taps, quads, count, step, out, channels, lanes, narrow);
-      if (++h < f->out_size[1]) continue;
-      h = 0;
-      if (++d < f->out_size[0]) continue;
-      d = 0;
-      ++image;
     }
+    // the taps that make up the last four may be anything: their weights are 0
+    for (; t < 4 * quads; t++) taps[t] = taps[0];
+    uint8_t* out = reinterpret_cast<uint8_t*>(f->out) + row * out_row + first;
+    const int64_t count = f->out_size[2], step = f->stride[2] * lines.unit();
+    if (form == kUsualForm && call.is_usual) block.template pixels<kUsualQuads>(taps, quads, count, step, out, channels, lanes, narrow);
+    else block.template pixels<0>(taps, quads, count, step, out, channels, lanes, narrow);
+    if (++h < f->out_size[1]) continue;
+    h = 0;
+    if (++d < f->out_size[0]) continue;
+    d = 0;
+    ++image;
   }
-  return true;
 }
 
 template <Form form>
@@ -263,11 +272,31 @@ int32_t all(const quantized_depthwise_frame* f) {
   if (f->batch == 0 || f->out_size[0] * f->out_size[1] * f->out_size[2] == 0) return PTLITE_OK;
   const Call call(f);
   if (!Lines::fit(call)) return PTLITE_NO_MEMORY;
-  const int64_t blocks = (f->channels + kChannels - 1) / kChannels;
+  const int64_t blocks = (f->channels + kChannels - 1) / kChannels, rows = call.rows;
+  const int64_t work = f->out_size[2] * call.taps * kChannels;
+  const Narrow narrow({f->out_zero, f->min, f->max}, f->a_dtype == kQInt8);
   std::atomic<bool> done{true};
-  ptlite::parallel_for(blocks * call.rows, ptlite::grain_for(f->out_size[2] * call.taps * kChannels), [&](int64_t begin, int64_t end) {
-    if (!range<form>(call, begin, end)) done = false;
-  });
+  const auto share = [&](int64_t count, int64_t steps, const auto& run) {
+    ptlite::parallel_for(count, ptlite::grain_for(steps), [&](int64_t begin, int64_t end) {
+      const Scratch<form> scratch(call);
+      if (scratch.weights == nullptr) done = false;
+      else run(scratch, begin, end);
+    });
+  };
+  // threads that share rows find what they read where products before have put it, which share rows of pixels
+  if (rows >= 4 * ptlite::thread_limit()) {
+    share(rows, work * blocks, [&](const Scratch<form>& scratch, int64_t begin, int64_t end) {
+      for (int64_t block = 0; block < blocks; block++) part<form>(call, scratch, narrow, block * kChannels, begin, end);
+    });
+  } else {
+    share(blocks * rows, work, [&](const Scratch<form>& scratch, int64_t begin, int64_t end) {
+      for (int64_t block_end; begin < end; begin = block_end) {
+        const int64_t first = begin / rows * rows;
+        block_end = first + rows < end ? first + rows : end;
+        part<form>(call, scratch, narrow, begin / rows * kChannels, begin - first, block_end - first);
+      }
+    });
+  }
   return done ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 

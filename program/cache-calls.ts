@@ -1,3 +1,4 @@
+import { isWritten } from '../runtime/operators/table/schema.js'
 import { isHalf } from '../runtime/tensor/half.js'
 import { DType } from '../runtime/tensor/dtype.js'
 import { isContiguous, sameShape } from '../runtime/tensor/shape.js'
@@ -223,7 +224,7 @@ class Search extends ModuleWalk<Known> {
     const shown = new Map<Tensor, Known>()
     for (const [place, value] of values.entries()) {
       const argument = place < values.length - operator.outs ? schema.arguments[place] : undefined
-      const isRead = argument !== undefined && argument.alias?.includes('!') !== true
+      const isRead = argument !== undefined && !isWritten(argument)
       for (const item of value?.kind === 'list' ? value.parts : [value]) {
         if (item?.kind !== 'cache' && item?.kind !== 'view') continue
         const isOld = item.kind === 'view' && item.version !== this.versionOf(item.tensor)

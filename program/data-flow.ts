@@ -1,7 +1,7 @@
 import { PtliteError } from '../runtime/error.js'
 import { pace } from '../runtime/pace.js'
 import { findOperator } from '../runtime/operators/table/registry.js'
-import type { SchemaArgument } from '../runtime/operators/table/schema.js'
+import { isWritten, type SchemaArgument } from '../runtime/operators/table/schema.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { ScriptObject, type Value } from '../runtime/tensor/value.js'
 import { LONGEST_NAME } from './attributes.js'
@@ -456,10 +456,6 @@ class Walk {
     if (value === undefined) throw LOST
     return isPlain(value) ? textFlow(value) : { kind: 'attribute', name: `${this.fn.method} constant ${index}` }
   }
-}
-
-function isWritten(argument: SchemaArgument | undefined): boolean {
-  return argument?.alias?.includes('!') === true
 }
 
 /** The names of the arguments that a call gives, which are the first ones and those for results. */

@@ -1,4 +1,4 @@
-import type { OperatorSchema } from '../../runtime/operators/table/schema.js'
+import { isWritten, type OperatorSchema } from '../../runtime/operators/table/schema.js'
 import { OPERATOR_FACTS } from '../generated/operator-facts.js'
 
 type Fact = Exclude<keyof typeof OPERATOR_FACTS, 'inplace_views'>
@@ -15,7 +15,7 @@ export function hasFact(qualifiedName: string, fact: Fact): boolean {
 
 /** An operator without results may be left out of a replay where it does nothing, or changes containers: those belong to the run. */
 export function isTimeless(qualifiedName: string, { arguments: declared }: OperatorSchema): boolean {
-  return hasFact(qualifiedName, 'no_effect') || declared.some(({ alias }) => alias?.includes('!') === true)
+  return hasFact(qualifiedName, 'no_effect') || declared.some(isWritten)
 }
 
 /** The operator that makes the view which this one turns its argument into; null for all others. */

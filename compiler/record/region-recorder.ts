@@ -4,6 +4,7 @@ import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import type { OperatorCall } from '../../interpreter/run-state.js'
 import type { ProgramInstance } from '../../interpreter/run-state.js'
 import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
+import { isWritten } from '../../runtime/operators/table/schema.js'
 import { sameLayout } from '../../runtime/tensor/shape.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Float } from '../../runtime/tensor/scalar.js'
@@ -626,12 +627,12 @@ export class RegionRecorder extends GraphRecorder {
 const READS = new Set(['aten::item', 'aten::_local_scalar_dense', 'aten::Int.Tensor', 'aten::IntImplicit', 'aten::ScalarImplicit'])
 
 function writesTo({ schema }: OperatorEntry): boolean {
-  return schema.arguments.some(({ alias }) => alias?.includes('!') === true)
+  return schema.arguments.some(isWritten)
 }
 
 /** The arguments that an operator may write to, as its schema says. */
 function changedBy({ entry }: LinkedOperator, args: readonly Value[]): Value[] {
-  return entry?.schema.arguments.flatMap(({ alias }, i) => (alias?.includes('!') === true ? [args[i] ?? null] : [])) ?? []
+  return entry?.schema.arguments.flatMap((argument, i) => (isWritten(argument) ? [args[i] ?? null] : [])) ?? []
 }
 
 /** True for operators that leave nothing behind but their results, and give the same each time. */

@@ -2,7 +2,7 @@ import { prepackedConvolution, prepackedLinear, prepackedTransposed } from '../.
 import { float } from '../../../runtime/tensor/scalar.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { CustomObject } from '../../../runtime/tensor/value.js'
-import { type Arg, constant, type OperatorNode, value } from '../../graph/graph.js'
+import { type Arg, constant, NONE, type OperatorNode, value } from '../../graph/graph.js'
 import { Analysis, inputOf, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
@@ -31,7 +31,7 @@ export const unpacked: Pass = {
       if (input === undefined || result === undefined || packed?.kind !== 'object') continue
       const object = graph.objects[packed.index]!
       const plain = plainOf(node.op, object, analysis.type(input).shape.length, (t, name) =>
-        t === null ? constant(null) : value(editor.givenConstant(t, `packed${packed.index}.${name}`)),
+        t === null ? NONE : value(editor.givenConstant(t, `packed${packed.index}.${name}`)),
       )
       if (plain === null) continue
       const { op, args, clamp } = plain

@@ -1,5 +1,6 @@
 import type { Arg, Graph, GraphNode, Result, TensorType, ValueId } from '../../../compiler/graph/graph.js'
 import type { DType } from '../../../runtime/tensor/dtype.js'
+import { areEqual } from '../../../runtime/bytes.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
@@ -181,7 +182,7 @@ function holdsSame(a: Tensor, b: Tensor): boolean {
     const { buffer, byteOffset, byteLength } = readTensor(tensor)
     return new Uint8Array(buffer, byteOffset, byteLength)
   }) as [Uint8Array, Uint8Array]
-  return one.every((byte, i) => byte === other[i])
+  return areEqual(one, other)
 }
 
 function differs(what: string): Error {

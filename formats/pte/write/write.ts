@@ -6,6 +6,7 @@ import type { LinkedFunction } from '../../../program/linked.js'
 import type { Program } from '../../../program/program.js'
 import type { ArgumentInfo } from '../../../program/signature-info.js'
 import { findOperator } from '../../../runtime/operators/table/registry.js'
+import { isWritten } from '../../../runtime/operators/table/schema.js'
 import { ScriptObject, Tuple, type Value } from '../../../runtime/tensor/value.js'
 import { ConstantTable } from './constants.js'
 import { argumentsFor, samplesOf, symbolsOf } from './examples.js'
@@ -71,7 +72,7 @@ function changesState({ functions, root }: Program): boolean {
 
 function changesArgument(name: string, overload: string): boolean {
   const { schema } = findOperator(overload === '' ? name : `${name}.${overload}`) ?? {}
-  return schema?.arguments.some(({ alias }) => alias?.includes('!')) === true
+  return schema?.arguments.some(isWritten) === true
 }
 
 /** Whether an attribute of the module or of a part of it is a list or a dict. */

@@ -25,6 +25,11 @@ export interface SchemaArgument {
   readonly defaultValue: Value | undefined
 }
 
+/** Whether an operator may write to the argument, as its schema says. */
+export function isWritten(argument: SchemaArgument | undefined): boolean {
+  return argument?.alias?.includes('!') === true
+}
+
 /** A result of an operator; its fields are those of an argument. */
 export interface SchemaReturn {
   readonly name: string | null

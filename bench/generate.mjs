@@ -185,7 +185,8 @@ async function formats() {
     const subjects = [...(await ptlite(format)), await llamaCpp(gguf), await transformersJs(dtype)].filter((each) => each !== null)
     const times = subjects.map(() => [])
     for (let round = -1; round < ROUNDS; round++)
-      for (const [i, subject] of subjects.entries()) {
+      // whoever follows another one finds caches and processors as that one left them: the order turns round
+      for (const [i, subject] of round % 2 === 0 ? subjects.entries() : [...subjects.entries()].reverse()) {
         // threads of the one before may still look for work
         await pause(REST)
         const found = await subject.run()

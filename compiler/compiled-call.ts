@@ -35,7 +35,7 @@ export class CompiledCall implements Call {
     /** Why there is no plan; null for plans. */
     readonly reason: string | null,
     /** Inputs whose contents are put back where it fails: see inputsToKeep. */
-    private readonly kept: readonly number[],
+    readonly kept: readonly number[],
   ) {
     this.draws = drawsRandom(graph)
     this.changes = this.draws || kept.length > 0

@@ -26,7 +26,7 @@ import { Signature } from './record/signature.js'
 import type { StateParts } from './record/state-signature.js'
 import type { MethodEntry, MethodRegions } from './regions/method-regions.js'
 import type { RegionHost } from './regions/region-call.js'
-import { Entry, MAX_ATTEMPTS } from './entry.js'
+import { Entry, type EntryState, MAX_ATTEMPTS } from './entry.js'
 import { type Described, describeEntry, type PlanInfo } from './plan-info.js'
 import { signatureHash } from './record/signature-hash.js'
 import { SignatureList } from './signature-list.js'
@@ -217,6 +217,20 @@ export class TieredModule implements RegionHost {
     if (plan !== null) return { plan, operators }
     const why = reason ?? 'it is compiled in regions, or changes the module or its arguments'
     return { signature: entry.signature.toString(), reason: why, inRegions: entry.regions !== null }
+  }
+
+  /**
+   * As findPlan, for a file: what is known to be state is nothing that a plan depends on. Of a method that reads or writes it, and is recorded as a whole, also the state of its
+   * entry.
+   */
+  findForFile(fn: LinkedFunction, args: readonly Value[]): { readonly found: FoundPlan | NoPlan; readonly state: EntryState | null; readonly operators: PlanInfo['operators'] } {
+    const signature = Signature.of(args)
+    if (signature !== null && this.parts.haveState && this.find(fn, args) === undefined)
+      this.divide(fn, addEntry(this.plansOf(fn), signature, args))
+    const found = this.findPlan(fn, args)
+    const entry = this.find(fn, args)
+    const operators = entry === undefined ? { recorded: 0, optimized: 0 } : this.describe(fn, entry).operators
+    return { found, state: entry?.state ?? null, operators }
   }
 
   /** Calls a method by its plan, which is made where there is none, and notes each kernel call. Throws INVALID_ARGUMENT where there can be no plan. */

@@ -32,6 +32,19 @@ export interface RunSettings {
   readonly lastRow?: boolean | undefined
 }
 
+/** What a file that was compiled ahead can do without the model that it was compiled from. */
+export interface AheadForms {
+  /** Tensors that it keeps between calls, by dotted name. */
+  readonly state: ReadonlyMap<string, Tensor>
+  readonly calls: readonly {
+    readonly method: string
+    /** Of a call with `lastRow`. */
+    readonly lastRow: boolean
+    /** Of the arguments that are tensors; null for others. */
+    readonly shapes: readonly (readonly number[] | null)[]
+  }[]
+}
+
 /**
  * What runs a model: its program (ProgramEngine), or the plans that were made of it ahead (PlanEngine). Arguments are fitted to a method's signature before.
  * What each member does and throws, Module says, which has them under the same names.
@@ -62,6 +75,8 @@ export interface Engine {
   graph(method: string, args: readonly Value[], optimized: boolean): ModelGraph
   arena(method: string, args: readonly Value[]): ArenaUse
   plans(): PlanInfo[]
+  /** null for a program, which takes any call. */
+  forms(): AheadForms | null
   /** Memory of the model itself, which what its calls give may be a view on. */
   storages(): ReadonlySet<Storage>
   dispose(): void

@@ -12,7 +12,7 @@ import { reading } from '../runtime/tensor/check-arguments.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Storage } from '../runtime/tensor/storage.js'
-import type { Value } from '../runtime/tensor/value.js'
+import type { ScriptObject, Value } from '../runtime/tensor/value.js'
 import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
 import type { ScriptModule } from '../interpreter/script-module.js'
 import { ModuleState } from './saved-state.js'
@@ -26,7 +26,7 @@ export abstract class InterpretingEngine implements Engine {
   private lacking: readonly MissingOperator[] | undefined
 
   /** Tensors that it was loaded with. */
-  private readonly originals: ReadonlySet<Tensor>
+  private readonly originals: Set<Tensor>
 
   constructor(protected readonly script: ScriptModule) {
     this.originals = features.background ? reachable([script.root]) : new Set()
@@ -81,9 +81,9 @@ export abstract class InterpretingEngine implements Engine {
     return signature
   }
 
-  /** What calls can change, to be compared by sameState. */
-  moduleState(): unknown[] {
-    return stateOf(this.script.root)
+  /** What calls can change, but for what is in the memory of `free`, to be compared by sameState. */
+  moduleState(free?: ReadonlySet<Storage>): unknown[] {
+    return stateOf(this.script.root, free)
   }
 
   parameters(): Map<string, Tensor> {
@@ -95,17 +95,28 @@ export abstract class InterpretingEngine implements Engine {
     return new Set([...reachable([root, ...functions.flatMap(({ source }) => source.constants)])].map(({ storage }) => storage))
   }
 
-  saveState(): ModuleState {
+  /** `free`: memory that it leaves out. */
+  saveState(free?: ReadonlySet<Storage>): ModuleState {
     if (!features.background) throw absent('what saves states', 'INVALID_ARGUMENT')
-    return ModuleState.of(this.script.stateRoot(), this.originals)
+    return ModuleState.of(this.script.stateRoot(), this.originals, free)
   }
 
-  loadState(state: ModuleState): void {
+  loadState(state: ModuleState, free?: ReadonlySet<Storage>): void {
     if (!features.background) throw absent('what loads states', 'INVALID_ARGUMENT')
     if (!reading(() => state instanceof ModuleState))
       throw new PtliteError('INVALID_ARGUMENT', `loadState(): expected what saveState() gave, found ${kindOf(state)}`)
-    ModuleState.restore(state, this.script.stateRoot(), this.originals)
+    ModuleState.restore(state, this.script.stateRoot(), this.originals, free)
+    this.noteRestored()
+  }
+
+  /** Somebody else has put a state back. */
+  noteRestored(): void {
     this.script.attributeWrites++
+  }
+
+  /** What states are saved of. */
+  stateParts(): { readonly root: ScriptObject; readonly originals: Set<Tensor> } {
+    return { root: this.script.stateRoot(), originals: this.originals }
   }
 
   setTraining(mode: boolean): void {
@@ -129,6 +140,10 @@ export abstract class InterpretingEngine implements Engine {
 
   plans(): PlanInfo[] {
     return []
+  }
+
+  forms(): null {
+    return null
   }
 
   dispose(): void {

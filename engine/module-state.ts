@@ -1,12 +1,13 @@
 import { elementsOf } from '../program/reach.js'
 import { CustomObject, type ScriptObject, type Value } from '../runtime/tensor/value.js'
+import type { Storage } from '../runtime/tensor/storage.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 
 /**
  * What calls and callers can change in a module, in order: values of attributes, entries of lists, tuples and dicts, the contents of tensors by their version, and
- * whether somebody has disposed of them.
+ * whether somebody has disposed of them. What is in the memory of `free` may be anything.
  */
-export function stateOf(root: ScriptObject): unknown[] {
+export function stateOf(root: ScriptObject, free: ReadonlySet<Storage> = new Set()): unknown[] {
   const state: unknown[] = []
   const seen = new Set<Value>()
   // breadth first: no depth is too great
@@ -16,7 +17,7 @@ export function stateOf(root: ScriptObject): unknown[] {
       state.push(value)
       if (typeof value !== 'object' || value === null || seen.has(value)) continue
       seen.add(value)
-      if (value instanceof Tensor) state.push(value.storage.version, value.storage.live)
+      if (value instanceof Tensor) state.push(free.has(value.storage) ? 0 : value.storage.version, value.storage.live)
       // the state of an object of a C++ class stays what it is
       else if (!(value instanceof CustomObject)) pending.push(elementsOf(value) ?? [])
     }

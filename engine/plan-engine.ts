@@ -2,23 +2,25 @@ import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { AheadModule, AheadPlan } from '../formats/ptlc/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
 import { Signature } from '../compiler/record/signature.js'
+import { mayFailMidway, UndoLog } from '../compiler/undo-log.js'
 import type { MissingOperator } from '../program/missing.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import { type ArgumentInfo, inputsOf } from '../program/signature-info.js'
 import { PtliteError } from '../runtime/error.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
-import { withinLimits } from '../runtime/native/budget.js'
+import { currentBudget, withinLimits } from '../runtime/native/budget.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import { trainingText } from '../program/training-layers.js'
-import type { Tensor } from '../runtime/tensor/tensor.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { checkText } from '../runtime/tensor/check-arguments.js'
-import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
+import type { AheadForms, CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
 import type { InterpretingEngine } from './interpreting-engine.js'
 import { Lifetime } from './lifetime.js'
+import { hold } from './hold.js'
+import { PlanState } from './plan-state.js'
 import type { ModuleState } from './saved-state.js'
-import { sameState } from './module-state.js'
 
 /** The model that a file was compiled from. */
 export interface Original {
@@ -26,25 +28,34 @@ export interface Original {
   open(): InterpretingEngine
 }
 
-interface Entry {
-  readonly method: string
+interface Entry extends Pick<AheadPlan, 'method' | 'example' | 'operators' | 'lastRow' | 'kept'> {
   readonly signature: Signature
   readonly plan: Plan
-  readonly operators: AheadPlan['operators']
+  /** Inputs behind the arguments. */
+  readonly state: readonly Tensor[]
+  /** It can fail after it has written to what is to be put back. */
+  readonly isRisky: boolean
+}
+
+/** A plan with the tensors that it is to be run on. */
+interface Found {
+  readonly entry: Entry
+  readonly inputs: readonly Tensor[]
 }
 
 /** Replays the plans of a file that was compiled ahead, and leaves all else to the model that it was compiled from. */
 export class PlanEngine implements Engine {
   private readonly entries: readonly Entry[]
   private readonly signatures: ReadonlyMap<string, MethodSignature>
+  private readonly state: PlanState
   private loaded: InterpretingEngine | undefined
-  /** Of the original, as it was loaded: the state that plans were made for. */
-  private initial: readonly unknown[] = []
   private readonly lifetime = new Lifetime()
   /** The module was to leave training mode, which makes no difference to the plans. */
   private leavesTraining = false
   /** Background runs that are under way. */
   private uses = 0
+  /** The last of the runs that change the module. */
+  private last: Promise<unknown> = Promise.resolve()
 
   constructor(
     private readonly ahead: AheadModule,
@@ -54,7 +65,8 @@ export class PlanEngine implements Engine {
     levels: number,
     private readonly limits: Limits | undefined,
   ) {
-    this.entries = ahead.plans.map((plan) => entryOf(plan, levels, source.label))
+    this.state = new PlanState(ahead.states, source.label)
+    this.entries = ahead.plans.map((plan) => entryOf(plan, this.state.tensors, levels, source.label))
     this.signatures = new Map(ahead.methods.map(({ name, arguments: list }) => [name, { parameters: list, namedTuples: new Map() }]))
   }
 
@@ -106,9 +118,9 @@ export class PlanEngine implements Engine {
   }
 
   private setTrainingOf(model: InterpretingEngine, mode: boolean, matters: boolean): void {
-    const isSame = sameState(model.moduleState(), this.initial)
+    const isSame = !this.state.hasChanged
     model.setTraining(mode)
-    if (isSame && !matters) this.initial = model.moduleState()
+    if (isSame && !matters) this.state.setInitial()
   }
 
   trainingWarning(label: string): string | null {
@@ -132,23 +144,37 @@ export class PlanEngine implements Engine {
   }
 
   call(method: string, args: readonly Value[], settings: CallSettings): Value {
-    const found = this.find(method, args)
+    const found = this.find(method, args, settings.lastRow)
     if (found === null) return this.modelFor(method, args).call(method, args, settings)
-    const { plan, inputs } = found
+    const { entry, inputs } = found
+    const { plan, kept } = entry
     const { profiler } = settings
     const limits = limitsOver(settings.limits, this.limits)
-    const run = (): Value => (profiler === undefined ? plan.run(inputs) : plan.runProfiled(inputs, profiler))
+    const replay = (): Value => (profiler === undefined ? plan.run(inputs) : plan.runProfiled(inputs, profiler))
+    // any kernel may be ended by a deadline
+    const run = (): Value => (kept.length > 0 && (entry.isRisky || currentBudget().clocked) ? undone(found, replay) : replay())
     return limits === undefined ? run() : withinLimits(limits, run)
   }
 
-  async run(method: string, args: readonly Value[], settings: RunSettings): Promise<Value> {
-    const found = this.find(method, args)
+  /** Runs that change the module wait for each other. */
+  run(method: string, args: readonly Value[], settings: RunSettings): Promise<Value> {
+    if (this.state.isEmpty) return this.runNow(method, args, settings)
+    const letGo = hold(args)
+    const turn = this.last.then(() => this.runNow(method, args, settings)).finally(letGo)
+    this.last = turn.catch(() => undefined)
+    return turn
+  }
+
+  private async runNow(method: string, args: readonly Value[], settings: RunSettings): Promise<Value> {
+    const found = this.find(method, args, settings.lastRow)
     if (found === null) return this.modelFor(method, args).run(method, args, settings)
     const { signal } = settings
     const ended = this.lifetime.signalWith(signal)
+    const { entry, inputs } = found
+    const run = (): Promise<Value> => entry.plan.runAsync(inputs, ended, limitsOver(settings.limits, this.limits))
     this.uses++
     try {
-      return await found.plan.runAsync(found.inputs, ended, limitsOver(settings.limits, this.limits))
+      return await (entry.kept.length > 0 ? undoneLater(found, run) : run())
     } finally {
       this.uses--
       if (this.uses === 0 && this.lifetime.isOver) this.free()
@@ -160,7 +186,7 @@ export class PlanEngine implements Engine {
   }
 
   arena(method: string, args: readonly Value[]): ArenaUse {
-    return this.find(method, args)?.plan.arena() ?? this.modelFor(method, args).arena(method, args)
+    return this.find(method, args)?.entry.plan.arena() ?? this.modelFor(method, args).arena(method, args)
   }
 
   explain(method: string, args: readonly Value[]): string {
@@ -206,19 +232,32 @@ export class PlanEngine implements Engine {
 
   storages(): Set<Storage> {
     const constants = this.entries.flatMap(({ plan }) => plan.captured.constants.map(({ storage }) => storage))
-    return new Set([...constants, ...(this.loaded?.storages() ?? [])])
+    return new Set([...constants, ...this.state.storages(), ...(this.loaded?.storages() ?? [])])
   }
 
   attribute(name: string): Value {
-    return this.model('its attributes are').attribute(name)
+    const own = this.loaded === undefined ? this.state.named(name) : undefined
+    if (own === undefined) return this.model('its attributes are').attribute(name)
+    this.checkUsable()
+    return own
   }
 
   saveState(): ModuleState {
-    return this.model('its state is').saveState()
+    if (this.state.isEmpty) return this.model('its state is').saveState()
+    this.checkUsable()
+    return this.state.save()
   }
 
   loadState(state: ModuleState): void {
-    this.model('its state is').loadState(state)
+    if (this.state.isEmpty) return this.model('its state is').loadState(state)
+    this.checkUsable()
+    this.state.load(state)
+  }
+
+  forms(): AheadForms {
+    const shapeOf = (value: Value): readonly number[] | null => (value instanceof Tensor ? value.shape : null)
+    const calls = this.entries.map(({ method, example, lastRow }) => ({ method, lastRow, shapes: example.map(shapeOf) }))
+    return { state: this.state.byName(), calls }
   }
 
   dispose(): void {
@@ -232,28 +271,30 @@ export class PlanEngine implements Engine {
   private free(): void {
     // returned views must not reach into memory that is no longer mapped
     for (const { plan } of this.entries) for (const { storage } of plan.captured.constants) storage.free()
+    this.state.free()
     this.source.close()
   }
 
-  /** The plan for a call; null where the file has none. */
-  private find(method: string, args: readonly Value[]): { plan: Plan; inputs: Tensor[] } | null {
+  /** The plan for a call; null where the file has none. One that gives the last row alone is for calls that want no more, for which one that gives all does, too. */
+  private find(method: string, args: readonly Value[], lastRow = false): Found | null {
     this.checkUsable()
-    if (this.hasChanged()) return null
+    if (this.state.hasChanged) return null
+    let found: Found | null = null
     for (const entry of this.entries) {
-      const inputs = entry.method === method ? entry.signature.match(args) : null
-      if (inputs !== null && entry.plan.accepts(inputs)) return { plan: entry.plan, inputs }
+      if (entry.method !== method || (entry.lastRow && !lastRow)) continue
+      const given = entry.signature.match(args)
+      if (given === null) continue
+      const inputs = [...given, ...entry.state]
+      if (!entry.plan.accepts(inputs)) continue
+      if (entry.lastRow === lastRow) return { entry, inputs }
+      found ??= { entry, inputs }
     }
-    return null
+    return found
   }
 
   private checkUsable(): void {
     this.lifetime.check()
     this.source.checkUnchanged(true)
-  }
-
-  /** A call of the original has set an attribute, say, that plans know as it was. */
-  private hasChanged(): boolean {
-    return this.loaded !== undefined && !sameState(this.loaded.moduleState(), this.initial)
   }
 
   private modelFor(method: string, args: readonly Value[]): Engine {
@@ -272,8 +313,9 @@ export class PlanEngine implements Engine {
     this.lifetime.check()
     if (this.loaded === undefined) {
       try {
-        this.loaded = this.original.open()
-        this.initial = this.loaded.moduleState()
+        const loaded = this.original.open()
+        this.state.adopt(loaded)
+        this.loaded = loaded
         if (this.leavesTraining) this.setTrainingOf(this.loaded, false, false)
       } catch (cause) {
         if (!(cause instanceof PtliteError)) throw cause
@@ -286,10 +328,39 @@ export class PlanEngine implements Engine {
   }
 }
 
-function entryOf({ method, example, captured, placement, operators }: AheadPlan, levels: number, label: string): Entry {
+function entryOf(ahead: AheadPlan, states: readonly Tensor[], levels: number, label: string): Entry {
+  const { method, example, captured, placement, operators, lastRow, kept } = ahead
   const signature = Signature.of(example)
   const plan = buildPlan(captured, placement, levels)
   if (signature === null || typeof plan === 'string')
     throw new PtliteError('INVALID_FILE', `${label}: a plan of ${method}() cannot be used`)
-  return { method, signature, plan, operators }
+  const state = ahead.state.map((number) => states[number]!)
+  return { method, example, signature, plan, operators, lastRow, kept, state, isRisky: mayFailMidway(captured, kept) }
+}
+
+/** Where it fails, inputs that are to be put back are as they were. */
+function undone({ entry, inputs }: Found, run: () => Value): Value {
+  const before = new UndoLog(
+    entry.kept.map((i) => inputs[i]!),
+    false,
+  )
+  try {
+    return run()
+  } catch (error) {
+    before.restore()
+    throw error
+  }
+}
+
+async function undoneLater({ entry, inputs }: Found, run: () => Promise<Value>): Promise<Value> {
+  const before = new UndoLog(
+    entry.kept.map((i) => inputs[i]!),
+    false,
+  )
+  try {
+    return await run()
+  } catch (error) {
+    before.restore()
+    throw error
+  }
 }

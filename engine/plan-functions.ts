@@ -1,3 +1,3 @@
 /** What the chunk of plans gives. */
-export { whyNoMethod, whyNoPlan } from '../formats/ptlc/writable.js'
+export { planAhead } from './plan-ahead.js'
 export { loadPlans } from './load-plans.js'

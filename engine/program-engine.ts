@@ -1,7 +1,4 @@
 import { type ArenaUse, type BackgroundStep, compiler, type PassOptions, type PlanInfo, TieredModule } from '../compiler/index.js'
-import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../formats/ptlc/module.js'
-import type { CapturedRun, Target } from '../compiler/capture/captured.js'
-import { Signature } from '../compiler/record/signature.js'
 import { throwIfAborted } from '../runtime/aborted.js'
 import { PtliteError } from '../runtime/error.js'
 import type { ModelGraph } from '../program/graph-info.js'
@@ -16,25 +13,13 @@ import type { CallSettings, RunSettings } from './engine.js'
 import { InterpretingEngine, parametersOf } from './interpreting-engine.js'
 import { background, plans } from './lazy.js'
 import { Lifetime } from './lifetime.js'
-import { sameState } from './module-state.js'
+import type { AheadPlans, Changes, PlannedCall } from './plan-ahead.js'
 import type { LoadOptions } from './options.js'
 import { passOptions } from './pass-options.js'
 import * as features from '../runtime/features.js'
 
 /** Bytes of weights up to which `compile` works on the calling thread, which takes less time than to start another. */
 const MAX_COMPILED_HERE = 1 << 16
-
-/** A call that a plan is made for. */
-export interface PlannedCall {
-  readonly method: string
-  /** Fitted to the method's signature. */
-  readonly args: readonly Value[]
-}
-
-/** What a `.ptlc` file holds of calls, and those that change the module. */
-export type AheadPlans = Pick<AheadModule, 'methods' | 'plans' | 'unplanned' | 'training' | 'missing'> & {
-  readonly changed: ReadonlyMap<number, string>
-}
 
 /** Interprets a program, and compiles it as its calls repeat themselves. */
 export class ProgramEngine extends InterpretingEngine {
@@ -143,65 +128,25 @@ export class ProgramEngine extends InterpretingEngine {
     return [...this.storages()].reduce((sum, { byteLength }) => sum + byteLength, 0) > MAX_COMPILED_HERE
   }
 
-  /**
-   * Plans for calls with arguments of these forms, which it makes, and the methods that they are of: what a `.ptlc` file holds; with the
-   * calls that there can be no plan for in such a file, and why. The plans end with the module. Throws INVALID_ARGUMENT where there is no
-   * plan for any of the calls or for parts of them, and what a call throws.
-   *
-   * Plans of a file are for the module as its own file has it. Calls that change it are noted (`changed`), with why there is no plan of them: where there
-   * are any that are not among `changing`, which are not carried out, the plans are those of another module, and are to be made again with one that was just loaded.
-   */
-  planAhead(calls: readonly PlannedCall[], changing: ReadonlyMap<number, string> = new Map()): AheadPlans {
-    const training = { set: this.trainingSet, isOn: this.script.modes.includes('t'), layers: this.trainingLayers() }
-    const methods = new Map<string, AheadMethod>()
-    const constants = compiler().newSharedConstants()
-    const { whyNoMethod, whyNoPlan } = plans()
-    const made: AheadPlan[] = []
-    const unplanned: UnplannedCall[] = []
-    const changed = new Map(changing)
-    let divided = changing.size > 0
-    for (const [i, { method, args: example }] of calls.entries()) {
-      const fn = this.script.method(method)
-      // before the call, which may change lists
-      const signature = Signature.of(example)?.toString() ?? 'objects'
-      const parameters = parametersOf(fn)
-      const known = changing.get(i)
-      if (known !== undefined) {
-        if (whyNoMethod(parameters) === null) methods.set(method, { name: method, arguments: parameters })
-        unplanned.push({ method, signature, reason: known })
-        continue
-      }
-      const tiers = new TieredModule(this.script, 'eager', this.passes, constants)
-      this.aheadOfTime.push(tiers)
-      const before = this.moduleState()
-      const found = tiers.findPlan(fn, example)
-      if (!sameState(this.moduleState(), before)) changed.set(i, 'plan' in found ? 'it changes the module' : found.reason)
-      const fault =
-        'plan' in found
-          ? (whyNoMethod(parameters) ?? this.whyOnlyHere(found.plan.captured) ?? whyNoPlan({ example, captured: found.plan.captured }))
-          : found.reason
-      if ('plan' in found && fault === null) {
-        const { plan, operators } = found
-        methods.set(method, { name: method, arguments: parameters })
-        made.push({ method, example, captured: plan.captured, placement: plan.placement, operators })
-      } else {
-        if (whyNoMethod(parameters) === null) methods.set(method, { name: method, arguments: parameters })
-        unplanned.push({ method, signature, reason: fault! })
-        divided ||= 'inRegions' in found && found.inRegions
-      }
-    }
-    if (made.length === 0 && unplanned.length > 0 && !divided) {
-      const reasons = unplanned.map(({ method, signature, reason }) => `${method}(${signature}) cannot be compiled to a plan: ${reason}`)
-      throw new PtliteError('INVALID_ARGUMENT', reasons.join('\n'))
-    }
-    return { methods: [...methods.values()], plans: made, unplanned, training, missing: this.missing, changed }
-  }
-
-  /** Why a plan is none for a file; null where that is not for what the module holds. Constants of a file are copies, which callers must not get instead. */
-  private whyOnlyHere({ constants, result }: CapturedRun): string | null {
-    const own = new Set([...reachable([this.script.root])].map(({ storage }) => storage))
-    const isOwn = ({ kind, index }: Target): boolean => kind === 'constant' && own.has(constants[index]!.storage)
-    return [...result.tensors.values()].some(({ target }) => isOwn(target)) ? 'it returns a tensor that the module holds' : null
+  /** What a `.ptlc` file holds of these calls: see `planAhead` in plan-ahead.ts. */
+  planAhead(calls: readonly PlannedCall[], known?: Changes): AheadPlans {
+    const { script } = this
+    return plans().planAhead(
+      {
+        root: script.root,
+        missing: this.missing,
+        training: { set: this.trainingSet, isOn: script.modes.includes('t'), layers: this.trainingLayers() },
+        functionOf: (method, lastRow) => this.functionOf(method, lastRow),
+        moduleState: (free) => this.moduleState(free),
+        tiersOf: (constants) => {
+          const tiers = new TieredModule(script, 'eager', this.passes, constants)
+          this.aheadOfTime.push(tiers)
+          return tiers
+        },
+      },
+      calls,
+      known,
+    )
   }
 
   arena(method: string, args: readonly Value[]): ArenaUse {

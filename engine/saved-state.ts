@@ -20,8 +20,8 @@ export class ModuleState {
     this.bytes = [...parts.memory.values(), ...parts.replaced.values()].reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
   }
 
-  /** @internal Copies what of `root` is not as it was, when its tensors were `originals`. */
-  static of(root: ScriptObject, originals: ReadonlySet<Tensor>): ModuleState {
+  /** @internal Copies what of `root` is not as it was, when its tensors were `originals`, but for what is in the memory of `free`. */
+  static of(root: ScriptObject, originals: ReadonlySet<Tensor>, free?: ReadonlySet<Storage>): ModuleState {
     const containers = new Map<Container, readonly Value[]>()
     const memory = new Map<Storage, Copy>()
     const replaced = new Map<Tensor, TensorCopy>()
@@ -29,7 +29,7 @@ export class ModuleState {
     for (const t of reachable([root])) {
       if (!originals.has(t))
         replaced.set(t, { bytes: bytesOf(t.storage), offset: t.offset, shape: t.shape, strides: t.strides, type: t.type, quant: t.quant })
-      else if (t.storage.version > 0 && !memory.has(t.storage)) memory.set(t.storage, { bytes: bytesOf(t.storage) })
+      else if (t.storage.version > 0 && !memory.has(t.storage) && free?.has(t.storage) !== true) memory.set(t.storage, { bytes: bytesOf(t.storage) })
     }
     return new ModuleState({ root, containers, memory, replaced })
   }
@@ -43,12 +43,17 @@ export class ModuleState {
     return a.root === b.root && sameMemory && new Comparison(a, b).same(a.root, b.root)
   }
 
-  /** @internal Puts it back. Throws INVALID_ARGUMENT for the state of another module, and for one that lacks what calls have changed since. */
-  static restore(state: ModuleState, root: ScriptObject, originals: ReadonlySet<Tensor>): void {
+  /** @internal Whether it has what this object held. */
+  static holds(state: ModuleState, object: ScriptObject): boolean {
+    return state.#parts.containers.has(object)
+  }
+
+  /** @internal Puts it back. Throws INVALID_ARGUMENT for the state of another module, and for one that lacks what calls have changed since, but for what is in the memory of `free`. */
+  static restore(state: ModuleState, root: ScriptObject, originals: ReadonlySet<Tensor>, free?: ReadonlySet<Storage>): void {
     const { root: own, containers, memory, replaced } = state.#parts
     if (own !== root) throw new PtliteError('INVALID_ARGUMENT', 'loadState(): this is the state of another module')
     for (const { storage } of originals)
-      if (storage.version > 0 && storage.live && !memory.has(storage))
+      if (storage.version > 0 && storage.live && !memory.has(storage) && free?.has(storage) !== true)
         throw new PtliteError(
           'INVALID_ARGUMENT',
           'loadState(): a later call has changed a tensor that none had changed when this state was saved; save it after a first call',

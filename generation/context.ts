@@ -41,7 +41,7 @@ export class Context {
     for (;;) {
       throwIfAborted(signal)
       const left = tokens.length - seen.length
-      const size = left <= width ? left : Math.min(width, left - rows)
+      const size = steps.sizes?.next(left, width, rows) ?? (left <= width ? left : Math.min(width, left - rows))
       const part = tokens.slice(seen.length, seen.length + size)
       const logits = await steps.advance(part, size === left ? rows : 1, signal)
       seen.push(...part)

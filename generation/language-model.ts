@@ -1,4 +1,5 @@
 import type { ArgumentInfo } from '../program/signature-info.js'
+import type { AheadForms } from '../engine/engine.js'
 import type { ModuleState } from '../engine/saved-state.js'
 import type { Input, Output } from '../src/values/convert.js'
 
@@ -7,6 +8,8 @@ export interface LanguageModel {
   readonly methods: readonly string[]
   readonly inputs: readonly ArgumentInfo[] | null
   readonly outputs: readonly ArgumentInfo[] | null
+  /** Of one that was compiled ahead: what it keeps, and the calls that it has plans for. null, or not there, for one that takes any call. */
+  forms?(): AheadForms | null
   /** Buffers that keep keys and values are among them, by name. */
   parameters(): ReadonlyMap<string, { readonly shape: readonly number[] }>
   /** Calls a method that says something of the program, such as `get_eos_ids`. */

@@ -167,8 +167,9 @@ export class Run implements Generation {
     context.goBack(all)
     // of a model that goes back by beginning anew nothing is gained
     if (context.seen.length < all.length - 1) this.guesser = null
-    const { capacity, chunk } = context.steps
-    const room = Math.min(draftTokens, maxTokens - this.completed - 1, capacity - all.length, chunk - 1)
+    const { capacity, chunk, sizes } = context.steps
+    const most = Math.min(draftTokens, maxTokens - this.completed - 1, capacity - all.length, chunk - 1)
+    const room = sizes?.guesses(most) ?? most
     if (this.guesser === null || room < 1) return []
     const guesses = await guesser.guess(all, room, signal)
     const end = guesses.findIndex((token) => token >= vocabulary)

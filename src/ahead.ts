@@ -10,7 +10,8 @@ import { fingerprintOf } from '../engine/fingerprint.js'
 import { openProgramEngine } from '../engine/open-program.js'
 import type { LoadOptions } from '../engine/options.js'
 import { sha256 } from '../engine/replaced.js'
-import type { AheadPlans, ProgramEngine } from '../engine/program-engine.js'
+import type { AheadPlans, Changes } from '../engine/plan-ahead.js'
+import type { ProgramEngine } from '../engine/program-engine.js'
 import type { Input } from './values/convert.js'
 import { fitArguments } from './fit.js'
 import { Module } from './module.js'
@@ -19,6 +20,8 @@ import { Module } from './module.js'
 export interface PlannedCall {
   readonly method: string
   readonly args: readonly Input[]
+  /** `last`: the plan gives the last row alone of the result, or of the first tensor in it, for calls with that option. */
+  readonly outputs?: 'last'
 }
 
 /**
@@ -33,17 +36,17 @@ export function compileAhead(
   options: Pick<LoadOptions, 'winograd' | 'eval' | 'strict' | 'weights' | 'group' | 'activations' | 'kvCache'> = {},
 ): Uint8Array {
   const before = identityOf(path)
-  for (let changing: ReadonlyMap<number, string> = new Map(); ;) {
+  for (let known: Changes = { calls: new Map(), state: [] }; ;) {
     const engine = openProgramEngine(path, { ...options, onWarning: () => undefined })
     try {
-      const { changed, ...plans } = planAhead(engine, callsOf(Module.over(engine)), changing)
-      if (changed.size === changing.size) {
+      const { changes, ...plans } = planAhead(engine, callsOf(Module.over(engine)), known)
+      if (areKnown(changes, known)) {
         const bytes = writeAhead({ ...aboutModule(path, engine), ...plans, ...roundingOf(options) })
         if (identityOf(path) === before) return bytes
         // what the plans say of their model is of another one
         throw new PtliteError('INVALID_FILE', `${path}: the file was changed while it was compiled; compile it again`)
       }
-      changing = changed
+      known = changes
     } finally {
       engine.dispose()
     }
@@ -64,16 +67,21 @@ function roundingOf({
 }
 
 /** What the plans of these calls are, and the methods that they are of. */
-export function planAhead(engine: ProgramEngine, calls: readonly PlannedCall[], changing?: ReadonlyMap<number, string>): AheadPlans {
-  const fitted = calls.map(({ method, args }) => ({ method, args: fitArguments(engine, method, args) }))
-  return engine.planAhead(fitted, changing)
+export function planAhead(engine: ProgramEngine, calls: readonly PlannedCall[], known?: Changes): AheadPlans {
+  const fitted = calls.map(({ method, args, outputs }) => ({ method, args: fitArguments(engine, method, args), lastRow: outputs === 'last' }))
+  return engine.planAhead(fitted, known)
+}
+
+/** Whether plans were made with all in mind that their calls change. */
+export function areKnown({ calls, state }: Changes, known: Changes): boolean {
+  return calls.size === known.calls.size && state.length === known.state.length
 }
 
 /** What a `.ptlc` file says of the model that it is made from, and of where that happens. */
 export function aboutModule(
   path: string,
   module: Pick<Module, 'bytecodeVersion' | 'operatorVersion' | 'operators'>,
-): Omit<AheadModule, 'methods' | 'plans' | 'unplanned' | 'training' | 'missing'> {
+): Omit<AheadModule, 'methods' | 'plans' | 'states' | 'unplanned' | 'training' | 'missing'> {
   return {
     library: PLAN_VERSION,
     level: cpu.currentLevel(),

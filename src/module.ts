@@ -1,5 +1,5 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
-import type { Engine, MethodSignature } from '../engine/engine.js'
+import type { AheadForms, Engine, MethodSignature } from '../engine/engine.js'
 import type { CallOptions, RunOptions } from '../engine/options.js'
 import type { ModuleState } from '../engine/saved-state.js'
 import type { MissingOperator } from '../program/missing.js'
@@ -84,6 +84,11 @@ export class Module {
   /** What `forward` gives, like `inputs`. null where the file does not say: a `.ptlc` file, until its model is loaded. */
   get outputs(): readonly ArgumentInfo[] | null {
     return this.engine.outputs
+  }
+
+  /** @internal What a `.ptlc` file keeps between calls, and the calls that it has plans for; null for others, which take any call. */
+  forms(): AheadForms | null {
+    return this.engine.forms()
   }
 
   /** Parameters and buffers by qualified attribute name (`features.0.weight`), in the file's order. */

@@ -40,6 +40,11 @@ export class ModuleParts {
     return this.state.size > 0
   }
 
+  /** Attributes that are state, as far as runs have shown. */
+  places(): Place[] {
+    return [...this.state].flatMap(([object, slots]) => [...slots].map((slot) => ({ object, slot })))
+  }
+
   isState(object: ScriptObject, slot: number): boolean {
     return this.state.get(object)?.has(slot) === true
   }

@@ -7,12 +7,12 @@ import type { LinkedFunction } from '../../program/linked.js'
 import type { ScriptModule } from '../../interpreter/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { discardPages, endLease, lease, Storage } from '../../runtime/tensor/storage.js'
-import { viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { yieldToEventLoop } from '../../runtime/event-loop.js'
 import { receivePlan } from './plan-transfer.js'
 import { type CodeOnly, type Failure, fillMarks, type Reply } from './messages.js'
 import type { Node } from './nodes.js'
+import { hold } from '../hold.js'
 import { ObjectTable } from './object-table.js'
 import { BackgroundThread, NotBegun } from './thread.js'
 
@@ -292,14 +292,6 @@ export class BackgroundInterpreter {
 /** null in pages, which have no such thread (web/platform/unsupported.ts). */
 export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter | null {
   return new BackgroundInterpreter(script, passes)
-}
-
-/** Keeps the memory of all tensors in `values`, even if they are disposed, until the returned function is called. */
-function hold(values: readonly Value[]): () => void {
-  const views = [...reachable(values)].map((t) => viewOf(t, t.shape, t.strides))
-  return () => {
-    for (const view of views) view.release()
-  }
 }
 
 function codeOnly({ source }: LinkedFunction): CodeOnly {

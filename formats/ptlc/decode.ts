@@ -91,7 +91,7 @@ export class ValueDecoder {
   }
 }
 
-function decodeTensor(table: FlatTable): DecodedTensor {
+export function decodeTensor(table: FlatTable): DecodedTensor {
   const { reader } = table
   const at = Field.tensor
   const kind = TARGET_KINDS[table.uint8(at.kind)]

@@ -2,6 +2,7 @@ import type { CapturedRun } from '../../compiler/capture/captured.js'
 import type { BufferAssignment } from '../../compiler/executor/buffer-assignment.js'
 import type { MissingOperator } from '../../program/missing.js'
 import type { TrainingLayer } from '../../program/training-layers.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 
 export interface AheadArgument {
@@ -16,12 +17,29 @@ export interface AheadMethod {
   readonly arguments: readonly AheadArgument[]
 }
 
+/** An attribute of the module that calls change: a tensor, which is an input of plans. */
+export interface AheadState {
+  /** Its dotted name. */
+  readonly name: string
+  /** The slots that lead to it from the module. */
+  readonly slots: readonly number[]
+  /** With what it holds in the file that was compiled. */
+  readonly tensor: Tensor
+}
+
 /** The plan of a method for arguments of one form. */
 export interface AheadPlan {
   readonly method: string
   /** Arguments of the form; the contents of their tensors mean nothing. */
   readonly example: readonly Value[]
+  /** Its inputs are the tensors of the arguments, and then those of `state`. */
   readonly captured: CapturedRun
+  /** Numbers of the module's states. */
+  readonly state: readonly number[]
+  /** Inputs whose contents are put back where a run fails. */
+  readonly kept: readonly number[]
+  /** Of its result, or of the first tensor in it, it gives the last row alone. */
+  readonly lastRow: boolean
   readonly placement: BufferAssignment
   /** Operator calls recorded, and left after the passes. */
   readonly operators: { readonly recorded: number; readonly optimized: number }
@@ -99,6 +117,7 @@ export interface AheadModule extends OriginalFile {
   readonly operators: readonly string[]
   readonly methods: readonly AheadMethod[]
   readonly plans: readonly AheadPlan[]
+  readonly states: readonly AheadState[]
   readonly unplanned: readonly UnplannedCall[]
   readonly training: AheadTraining
   /** What the original names and this build lacked. */

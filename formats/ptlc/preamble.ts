@@ -4,7 +4,7 @@ import { PLAN_MAGIC } from './magic.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 
 /** Version of the container: the preamble and plan.fbs. */
-export const FORMAT_VERSION = 2
+export const FORMAT_VERSION = 3
 export const PREAMBLE_BYTES = 64
 /** Constants begin at multiples of this. */
 export const DATA_ALIGNMENT = 64

@@ -22,8 +22,9 @@ export function readPlan(
   kernels: readonly AheadKernel[],
   constants: readonly Storage[],
   sparse: readonly StoredBlocks[],
+  states: readonly Tensor[],
 ): AheadPlan {
-  return new PlanReader(table, kernels, constants, sparse).read()
+  return new PlanReader(table, kernels, constants, sparse, states).read()
 }
 
 /** What a plan says of itself. */
@@ -39,7 +40,7 @@ export interface PlanSummary {
 
 /** Reads what a plan says of itself, whether or not this library could run it. Throws INVALID_FILE. */
 export function readSummary(table: FlatTable, kernels: readonly AheadKernel[]): PlanSummary {
-  return new PlanReader(table, kernels, [], []).summary()
+  return new PlanReader(table, kernels, [], [], []).summary()
 }
 
 class PlanReader {
@@ -52,6 +53,7 @@ class PlanReader {
     private readonly kernels: readonly AheadKernel[],
     private readonly constants: readonly Storage[],
     private readonly sparse: readonly StoredBlocks[],
+    private readonly states: readonly Tensor[],
   ) {
     this.reader = table.reader
     this.buffers = this.readBuffers()
@@ -61,9 +63,11 @@ class PlanReader {
     const at = Field.plan
     const { table, reader, buffers, constants } = this
     const example = table.tables(at.arguments).map((value) => this.readArgument(value))
+    const state = this.readState()
     const result = this.readResult()
     const written = table.uint32s(at.written)
-    if (written.some((input) => input >= this.inputs.length)) throw reader.error('a plan writes to an argument that it has not got')
+    const kept = table.uint32s(at.kept)
+    if ([...written, ...kept].some((input) => input >= this.inputs.length)) throw reader.error('a plan writes to an argument that it has not got')
     const captured: CapturedRun = {
       frames: this.readFrames(),
       buffers: buffers.map(({ bytes, place }) => ({ bytes, isOutput: place < 0 })),
@@ -76,7 +80,8 @@ class PlanReader {
       const fault = checkFrame(frame, (target) => this.sizeOf(target))
       if (fault !== null) throw reader.error(`a plan cannot be run: ${fault}`)
     }
-    return { method: table.text(at.method), example, captured, placement: this.placement(), operators: this.operators() }
+    const about = { method: table.text(at.method), lastRow: table.uint8(at.lastRow) !== 0, operators: this.operators() }
+    return { ...about, example, captured, placement: this.placement(), state, kept }
   }
 
   summary(): PlanSummary {
@@ -104,6 +109,19 @@ class PlanReader {
       this.inputs.push(again < 0 ? tensor : { ...first, again })
       return again < 0 ? mark : first.mark
     }).value(value)
+  }
+
+  /** States are inputs behind the arguments. */
+  private readState(): number[] {
+    const numbers = this.table.uint32s(Field.plan.states)
+    const first = this.inputs.length
+    for (const number of numbers) {
+      const mark = this.states[number]
+      if (mark === undefined) throw this.reader.error(`there is no state ${number}`)
+      const again = this.inputs.findIndex((other, i) => i >= first && other.mark.storage === mark.storage)
+      this.inputs.push({ mark, target: { kind: 'input', index: this.inputs.length }, offset: 0, same: false, again })
+    }
+    return numbers
   }
 
   private readBuffers() {

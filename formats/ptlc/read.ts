@@ -19,6 +19,7 @@ import {
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
 import { type PlanSummary, readPlan, readSummary } from './read-plan.js'
 import { readSparse } from './read-sparse.js'
+import { readStates } from './read-states.js'
 import { CONSTANT_ROW, Field } from './schema.js'
 
 /** The header of a .ptlc file, checked against its sum. */
@@ -30,7 +31,7 @@ export interface AheadHeader {
 }
 
 /** Everything but the plans. */
-export interface AheadAbout extends Omit<AheadModule, 'plans'> {
+export interface AheadAbout extends Omit<AheadModule, 'plans' | 'states'> {
   readonly kernels: readonly AheadKernel[]
 }
 
@@ -71,12 +72,14 @@ function checkedPlans({ source, preamble, root, about }: AheadHeader): AheadModu
       return Storage.borrow(data.address + start, bytes, data)
     })
     const sparse = readSparse(root, constants, dataBytes)
-    const plans = root.tables(Field.module.plans).map((table) => readPlan(table, about.kernels, constants, sparse))
+    const states = readStates(root, constants)
+    const held = states.map(({ tensor }) => tensor)
+    const plans = root.tables(Field.module.plans).map((table) => readPlan(table, about.kernels, constants, sparse, held))
     for (const { method, example } of plans) {
       const known = about.methods.find((m) => m.name === method)
       if (known?.arguments.length !== example.length) throw damaged(`${source.label}: a plan of ${method}() has wrong arguments`)
     }
-    return { ...about, plans }
+    return { ...about, plans, states }
   })
 }
 

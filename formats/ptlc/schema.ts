@@ -23,7 +23,11 @@ export const Field = {
     recorded: 13,
     optimized: 14,
     sparse: 15,
+    states: 16,
+    kept: 17,
+    lastRow: 18,
   },
+  state: { name: 0, slots: 1, tensor: 2 },
   sparse: { constant: 0, blocks: 1, width: 2, n: 3, k: 4, dtype: 5, rows: 6, form: 7, hasBias: 8, ops: 9, access: 10, numbers: 11 },
   missing: { operator: 0, methods: 1 },
   unplanned: { method: 0, signature: 1, reason: 2 },
@@ -52,6 +56,8 @@ export const Field = {
     weightGroup: 21,
     activations: 22,
     kvCache: 23,
+    states: 24,
+    memories: 25,
   },
 } as const
 

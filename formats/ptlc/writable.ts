@@ -15,7 +15,7 @@ export function whyNoMethod(list: AheadMethod['arguments']): string | null {
 export function whyNoPlan({ example, captured }: Pick<AheadPlan, 'example' | 'captured'>): string | null {
   // where another pair of arguments shares memory the plan does not hold, which a call can tell only of one tensor given twice
   const tensors = tensorsOf(example)
-  if (captured.aliases.some((first, i) => tensors[first] !== tensors[i])) return 'arguments share memory'
+  if (tensors.some((t, i) => tensors[captured.aliases[i]!] !== t)) return 'arguments share memory'
   for (const { layout, bytes } of captured.frames) {
     if (layout.fields.has('handle') && describeSparse(fieldOf(layout, bytes, 'handle')) === undefined)
       return `kernel ${layout.name} uses code or tables of this process`

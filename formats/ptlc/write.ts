@@ -11,7 +11,7 @@ import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedFrame } from '../../compiler/capture/captured.js'
 import { Encoder, type TensorEntry } from './encode.js'
 import { hashOf } from '../../runtime/tensor/hash.js'
-import { ACTIVATION_NAMES, type AheadMethod, type AheadModule, type AheadPlan, type UnplannedCall } from './module.js'
+import { ACTIVATION_NAMES, type AheadMethod, type AheadModule, type AheadPlan, type AheadState, type UnplannedCall } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, writePreamble } from './preamble.js'
 import { CONSTANT_ROW, Field, TARGET_KINDS } from './schema.js'
 import { SparseSection } from './write-sparse.js'
@@ -92,7 +92,10 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
   const e = new Encoder()
   const names = [...new Set(module.plans.flatMap((p) => p.captured.frames.map((f) => f.layout.name)))].sort()
   const levelOf = cpu.kernels()
+  const memories = [...new Set(module.states.map(({ tensor }) => tensor.storage))]
   const sparse = new SparseSection((content) => data.addContent(content))
+  const contents = e.uint32s(memories.map((storage) => data.add(storage)))
+  const states = e.offsets(module.states.map((state) => encodeState(e, state, memories)))
   const plans = e.offsets(module.plans.map((plan) => encodePlan(e, plan, names, data, sparse)))
   const used = e.offsets(names.map((name) => encodeKernel(e, name, levelOf[name] ?? module.level)))
   const methods = e.offsets(module.methods.map((method) => encodeMethod(e, method)))
@@ -111,7 +114,7 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
   const kvCache = e.text(module.kvCache ?? '')
   const at = Field.module
   return e.finish(
-    e.table(24, (b) => {
+    e.table(26, (b) => {
       b.addFieldOffset(at.library, library!, 0)
       b.addFieldOffset(at.level, level!, 0)
       b.addFieldOffset(at.original, original!, 0)
@@ -136,6 +139,8 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
       b.addFieldInt32(at.weightGroup, module.rounding?.group ?? 0, 0)
       b.addFieldInt8(at.activations, multiplied, 0)
       b.addFieldOffset(at.kvCache, kvCache, 0)
+      b.addFieldOffset(at.states, states, 0)
+      b.addFieldOffset(at.memories, contents, 0)
     }),
   )
 }
@@ -147,6 +152,19 @@ function encodeKernel(e: Encoder, name: string, servedBy: string): Offset {
     b.addFieldOffset(Field.kernel.name, text, 0)
     b.addFieldInt32(Field.kernel.hash, KERNEL_EXTENTS[name]!.hash | 0, 0)
     b.addFieldOffset(Field.kernel.level, level, 0)
+  })
+}
+
+function encodeState(e: Encoder, { name, slots, tensor }: AheadState, memories: readonly Storage[]): Offset {
+  const text = e.text(name)
+  const path = e.uint32s(slots)
+  const index = memories.indexOf(tensor.storage)
+  const described = e.tensor({ tensor, target: { kind: 'constant', index }, offset: tensor.offset, same: false, again: -1 })
+  const at = Field.state
+  return e.table(3, (b) => {
+    b.addFieldOffset(at.name, text, 0)
+    b.addFieldOffset(at.slots, path, 0)
+    b.addFieldOffset(at.tensor, described, 0)
   })
 }
 
@@ -217,6 +235,8 @@ function encodePlan(e: Encoder, plan: AheadPlan, names: readonly string[], data:
   )
   const written = e.uint32s(captured.written)
   const weights = e.uint32s(sparse.rowsOf(captured.frames))
+  const states = e.uint32s(plan.state)
+  const kept = e.uint32s(plan.kept)
   const { value, tensors } = captured.result
   const result = e.value(value, (mark) => {
     const template = tensors.get(mark)!
@@ -225,7 +245,7 @@ function encodePlan(e: Encoder, plan: AheadPlan, names: readonly string[], data:
     return { tensor: template, target, offset: template.offset, same: kind === 'input' && template.same !== null, again: -1 }
   })
   const at = Field.plan
-  return e.table(16, (b) => {
+  return e.table(19, (b) => {
     b.addFieldOffset(at.method, method, 0)
     b.addFieldOffset(at.arguments, args, 0)
     b.addFieldOffset(at.kernels, kernelsOf, 0)
@@ -242,6 +262,9 @@ function encodePlan(e: Encoder, plan: AheadPlan, names: readonly string[], data:
     b.addFieldInt32(at.recorded, plan.operators.recorded, 0)
     b.addFieldInt32(at.optimized, plan.operators.optimized, 0)
     b.addFieldOffset(at.sparse, weights, 0)
+    b.addFieldOffset(at.states, states, 0)
+    b.addFieldOffset(at.kept, kept, 0)
+    b.addFieldInt8(at.lastRow, Number(plan.lastRow), 0)
   })
 }
 

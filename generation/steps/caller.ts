@@ -2,6 +2,7 @@ import { argumentsOf, type Step } from '../arguments.js'
 import type { LanguageModel } from '../language-model.js'
 import { resultOf, type StepResult } from '../results.js'
 import { fixedSize, mostOf, type Slot } from '../roles.js'
+import { PlannedSizes } from './planned-sizes.js'
 import type { Input, Output } from '../../src/values/convert.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 
@@ -21,6 +22,8 @@ export class Caller {
   /** The most that a call takes. */
   readonly most: number
 
+  /** Of a model that was compiled ahead. */
+  readonly sizes: PlannedSizes | null
   /** What the model gives first is known to have a row for each token. */
   private readonly givesRows: boolean
 
@@ -30,7 +33,8 @@ export class Caller {
     readonly around: Around,
   ) {
     const size = slots.find(({ role }) => role === 'tokens')!.info.shape?.at(-1)
-    this.width = fixedSize(size)
+    this.sizes = PlannedSizes.of(model, slots)
+    this.width = fixedSize(size) ?? this.sizes?.only ?? null
     this.most = mostOf(size)
     this.givesRows = (model.outputs?.[0]?.shape?.length ?? 0) > 1
   }
@@ -46,7 +50,8 @@ export class Caller {
     const step: Step = { tokens, start, width: this.width ?? tokens.length, past, ...this.around }
     const args = argumentsOf(this.slots, step)
     // of a width that is filled up the last token is somewhere before
-    const outputs = this.givesRows && rows === 1 && step.width === tokens.length && tokens.length > 1 ? 'last' : undefined
+    const givesRows = this.sizes?.givesLast(tokens.length) ?? this.givesRows
+    const outputs = givesRows && rows === 1 && step.width === tokens.length && tokens.length > 1 ? 'last' : undefined
     const output = await this.model.run('forward', args, { ...(signal && { signal }), ...(outputs && { outputs }) })
     const result = resultOf(output)
     this.around.watch?.(output, start, tokens.length)

@@ -5,6 +5,7 @@ import type { LanguageModel } from '../language-model.js'
 import { zerosFor } from '../numbers.js'
 import { rowsOf } from '../results.js'
 import type { Caller } from './caller.js'
+import type { PlannedSizes } from './planned-sizes.js'
 import type { Steps } from './steps.js'
 
 /** Who uses a model whose calls change it: whose state it has, and who waits for whom. */
@@ -26,6 +27,7 @@ export class FixedSteps implements Steps {
   readonly keeps = true
   readonly capacity: number
   readonly chunk: number
+  readonly sizes: PlannedSizes | null
   private readonly use: Use
   /** The tokens that the smallest ring keeps; Infinity where all caches keep all. */
   private readonly ring: number
@@ -46,6 +48,7 @@ export class FixedSteps implements Steps {
     this.ring = ringOf(caches, this.capacity)
     const free = Math.min(caller.most, Math.max(1, Math.floor(this.ring * RING_SHARE)))
     this.chunk = Math.min(caller.width ?? free, this.capacity)
+    this.sizes = caller.width === null ? caller.sizes : null
   }
 
   async advance(tokens: readonly number[], rows: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
@@ -134,7 +137,7 @@ const RING_SHARE = 1 / 4
 function cachesOf({ model }: Caller, past: readonly Tensor[]): readonly Cache[] {
   const ofRank = (caches: readonly Cache[]): readonly Cache[] => caches.filter(({ shape }) => shape.length === 4)
   if (past.length > 0) return ofRank(past)
-  const called = (name: RegExp): readonly Cache[] => ofRank([...model.parameters()].flatMap(([key, t]) => (name.test(key) ? [t] : [])))
+  const called = (name: RegExp): readonly Cache[] => ofRank([...(model.forms?.()?.state ?? model.parameters())].flatMap(([key, t]) => (name.test(key) ? [t] : [])))
   const named = called(/cache/)
   return named.length > 0 ? named : called(WITHOUT_NAME)
 }

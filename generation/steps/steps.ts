@@ -1,3 +1,5 @@
+import type { PlannedSizes } from './planned-sizes.js'
+
 /** The tokens that a model has seen, and what it keeps of them: what comes next is asked of it. */
 export interface Steps {
   /** Tokens that it has seen. */
@@ -6,6 +8,8 @@ export interface Steps {
   readonly capacity: number
   /** The most that it takes in one call. */
   readonly chunk: number
+  /** How many tokens calls may have, of a model that was compiled ahead. */
+  readonly sizes?: PlannedSizes | null
   /** Whether a call has the new tokens alone. One that keeps nothing has all of them in each, so that a prompt in parts is more work. */
   readonly keeps: boolean
   /**

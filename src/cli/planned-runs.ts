@@ -1,3 +1,5 @@
+import type { PlannedCall } from '../ahead.js'
+import { tokenRuns } from './token-runs.js'
 import { declaredInputs } from '../inspect/suggest-inputs.js'
 import { PtliteError } from '../../runtime/error.js'
 import type { Input, Module } from '../index.js'
@@ -90,14 +92,15 @@ export async function readRuns({ runs, prepared }: Pick<PlannedRuns<PlannedOptio
   return read
 }
 
-/** The calls to make: those asked for, else of the bundled inputs, else of the sizes that the file declares. */
-export function plannedCalls(module: Module, runs: readonly PlannedRun[]): { method: string; args: readonly Input[] }[] {
+/** The calls to make: those asked for, else of the bundled inputs, else those of generation, else of the sizes that the file declares. */
+export function plannedCalls(module: Module, runs: readonly PlannedRun[]): PlannedCall[] {
   if (runs.length > 0)
     return runs.map(({ method, shapes, args = shapes === undefined ? [] : tensorsOfShapes(module, method, shapes).args }) => ({
       method,
       args,
     }))
-  return knownRuns(module).map((args) => ({ method: 'forward', args }))
+  const tokens = bundledRuns(module).length === 0 ? tokenRuns(module) : null
+  return tokens ?? knownRuns(module).map((args) => ({ method: 'forward', args }))
 }
 
 /** Arguments of forward: all that are bundled with the model, else some of the sizes that its file declares. Throws INVALID_ARGUMENT where it does neither. */

@@ -60,12 +60,13 @@ function fileWith(plans: readonly Pick<AheadPlan, 'captured' | 'placement'>[], i
     ...{ original: 'none.ptl', originalBytes: 0, fingerprint: '', sha256: '', unplanned: [] },
     missing: [],
     training: { set: null, isOn: false, layers: [] },
+    states: [],
     methods: [{ name: 'forward', arguments: [{ name: 'x', type: 'Tensor', default: undefined }] }],
   }
   const operators = { recorded: 1, optimized: 1 }
   return writeAhead({
     ...about,
-    plans: plans.map(({ captured, placement }) => ({ method: 'forward', example: [input], captured, placement, operators })),
+    plans: plans.map(({ captured, placement }) => ({ ...{ method: 'forward', example: [input], captured, placement, operators }, ...{ state: [], kept: [], lastRow: false } })),
   })
 }
 

@@ -26,8 +26,9 @@ export async function compiled(
   const engine = await stepByStep(openEngine(source, { ...options, compile: 'eager', onWarning: () => undefined }, source))
   try {
     if (!(engine instanceof ProgramEngine)) return null
-    const { changed, ...ahead } = engine.planAhead(calls.map(({ method, args }) => ({ method, args: fitArguments(engine, method, args) })))
-    if (ahead.unplanned.length > 0 || changed.size > 0) return null
+    const { changes, ...ahead } = engine.planAhead(calls.map(({ method, args }) => ({ method, args: fitArguments(engine, method, args) })))
+    // plans of what calls change take a module that was just loaded
+    if (ahead.unplanned.length > 0 || changes.calls.size + changes.state.length > 0) return null
     return writeAhead({
       ...ahead,
       library: PLAN_VERSION,

@@ -223,7 +223,10 @@ export class TieredModule implements RegionHost {
    * As findPlan, for a file: what is known to be state is nothing that a plan depends on. Of a method that reads or writes it, and is recorded as a whole, also the state of its
    * entry.
    */
-  findForFile(fn: LinkedFunction, args: readonly Value[]): { readonly found: FoundPlan | NoPlan; readonly state: EntryState | null; readonly operators: PlanInfo['operators'] } {
+  findForFile(
+    fn: LinkedFunction,
+    args: readonly Value[],
+  ): { readonly found: FoundPlan | NoPlan; readonly state: EntryState | null; readonly operators: PlanInfo['operators'] } {
     const signature = Signature.of(args)
     if (signature !== null && this.parts.haveState && this.find(fn, args) === undefined)
       this.divide(fn, addEntry(this.plansOf(fn), signature, args))

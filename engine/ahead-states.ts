@@ -1,5 +1,5 @@
 import type { Place } from '../compiler/index.js'
-import { UndoLog } from '../compiler/undo-log.js'
+import { Contents } from '../compiler/memory/contents.js'
 import type { AheadState } from '../formats/ptlc/module.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { ScriptObject } from '../runtime/tensor/value.js'
@@ -9,7 +9,9 @@ import { pathsOf, type StatePath } from './state-places.js'
 /** Tensors of a module that the calls write to which a file is compiled for. */
 export class States {
   private readonly places: Place[] = []
-  private readonly before: UndoLog
+  private readonly before: Contents
+  /** The memory of those that were known from the beginning. */
+  readonly known: ReadonlySet<Storage>
 
   /** `known` have what their file has. */
   constructor(
@@ -17,10 +19,8 @@ export class States {
     known: readonly Place[],
   ) {
     this.add(known)
-    this.before = new UndoLog(
-      this.places.map((place) => tensorAt(place)),
-      false,
-    )
+    this.known = this.memory
+    this.before = new Contents(this.places.map((place) => tensorAt(place)))
   }
 
   /** False where all were known. */

@@ -1,10 +1,8 @@
-import type { PlanInfo, TieredModule } from '../compiler/index.js'
+import { compiler, type PlanInfo, type SharedConstants, type TieredModule } from '../compiler/index.js'
 import type { CapturedRun, Target } from '../compiler/capture/captured.js'
 import type { BufferAssignment } from '../compiler/executor/buffer-assignment.js'
-import { newSharedConstants, type SharedConstants } from '../compiler/graph/shared-constants.js'
 import type { Place } from '../compiler/record/module-parts.js'
 import { Signature } from '../compiler/record/signature.js'
-import { isWhole, matchStart } from '../compiler/regions/region.js'
 import { wholePlan } from '../compiler/regions/whole-plan.js'
 import type { AheadMethod, AheadModule, AheadPlan, AheadTraining, UnplannedCall } from '../formats/ptlc/module.js'
 import { tensorsOf, whyNoMethod, whyNoPlan } from '../formats/ptlc/writable.js'
@@ -13,7 +11,8 @@ import type { MissingOperator } from '../program/missing.js'
 import { reachable } from '../program/reach.js'
 import { PtliteError } from '../runtime/error.js'
 import type { Storage } from '../runtime/tensor/storage.js'
-import type { ScriptObject, Value } from '../runtime/tensor/value.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
+import { ScriptObject, type Value } from '../runtime/tensor/value.js'
 import { States } from './ahead-states.js'
 import { parametersOf } from './interpreting-engine.js'
 import { sameState } from './module-state.js'
@@ -65,7 +64,7 @@ export interface AheadHost {
 export function planAhead(host: AheadHost, calls: readonly PlannedCall[], known: Changes = { calls: new Map(), state: [] }): AheadPlans {
   const { root, missing, training } = host
   const methods = new Map<string, AheadMethod>()
-  const constants = newSharedConstants()
+  const constants = compiler().newSharedConstants()
   const made: AheadPlan[] = []
   const unplanned: UnplannedCall[] = []
   const changing = new Map(known.calls)
@@ -85,10 +84,11 @@ export function planAhead(host: AheadHost, calls: readonly PlannedCall[], known:
       continue
     }
     const tiers = host.tiersOf(constants)
-    for (const { object, slot } of places) tiers.parts.addState(object, slot)
+    for (const storage of states.known) tiers.parts.addStateIn(storage)
     const before = host.moduleState(states.memory)
     const found = findPlan(tiers, fn, example)
-    const fault = 'captured' in found ? (refusal ?? whyOnlyHere(root, found) ?? whyNoPlan({ example, captured: found.captured })) : found.reason
+    const fault =
+      'captured' in found ? (refusal ?? whyOnlyHere(root, found) ?? whyNoPlan({ example, captured: found.captured })) : found.reason
     let isKnown = true
     if ('captured' in found && fault === null) {
       const { captured, placement, kept, operators } = found
@@ -97,7 +97,7 @@ export function planAhead(host: AheadHost, calls: readonly PlannedCall[], known:
       made.push({ method, example, lastRow: fn !== host.functionOf(method, false), captured, placement, state, kept, operators })
     } else {
       unplanned.push({ method, signature, reason: fault! })
-      divided ||= 'inRegions' in found && found.inRegions
+      divided ||= found.inRegions
     }
     // what a call changes that is not known yet is looked at in the next round
     if (isKnown && !sameState(host.moduleState(states.memory), before)) changing.set(i, fault ?? 'it changes the module')
@@ -117,10 +117,16 @@ interface Found {
   readonly state: readonly Place[]
   readonly kept: readonly number[]
   readonly operators: PlanInfo['operators']
+  /** It was made as regions are, so that the interpreter has such. */
+  readonly inRegions: boolean
 }
 
 /** The plan of a call; why there is none in a file. */
-function findPlan(tiers: TieredModule, fn: LinkedFunction, example: readonly Value[]): Found | { readonly reason: string; readonly inRegions: boolean } {
+function findPlan(
+  tiers: TieredModule,
+  fn: LinkedFunction,
+  example: readonly Value[],
+): Found | { readonly reason: string; readonly inRegions: boolean } {
   const { found, state, operators } = tiers.findForFile(fn, example)
   const { root } = tiers.script
   if ('plan' in found) {
@@ -129,15 +135,29 @@ function findPlan(tiers: TieredModule, fn: LinkedFunction, example: readonly Val
     if ([...changing].some(({ storage }) => guards.hasStorage(storage)))
       return { reason: 'it reads what calls change as if it stayed the same', inRegions: false }
     const { captured, placement } = found.plan
-    return { captured, placement, state: [], kept: [], operators }
+    return { captured, placement, state: [], kept: [], operators, inRegions: false }
   }
   const { reason, inRegions } = found
-  if (state?.kind !== 'region' || state.call === null || !isWhole(state.region)) return { reason, inRegions }
+  if (state?.kind !== 'region' || state.call === null || !compiler().isWhole(state.region)) return { reason, inRegions }
   const { plan, kept, reason: why } = state.call
   if (plan === null) return { reason: why ?? reason, inRegions }
-  const parts = matchStart(state.region, [root, ...example])
+  const parts = compiler().matchStart(state.region, [root, ...example])
+  if (state.region.reads.some((place) => isShownElsewhere(root, tiers.script.functions, place)))
+    return { reason: 'it reads or writes a tensor of a list, or one that the program has as a constant', inRegions }
   const whole = parts === null ? reason : wholePlan(state.region, plan.captured, kept, parts, tensorsOf(example))
-  return typeof whole === 'string' ? { reason: whole, inRegions } : { ...whole, placement: plan.placement, operators }
+  return typeof whole === 'string' ? { reason: whole, inRegions } : { ...whole, placement: plan.placement, operators, inRegions }
+}
+
+/** Whether the memory of an attribute is that of a tensor which is no attribute of an object that can be reached by attributes alone. */
+function isShownElsewhere(root: ScriptObject, functions: readonly LinkedFunction[], { object, slot }: Place): boolean {
+  const objects = new Set([root])
+  const others: Value[] = functions.flatMap(({ source }) => source.constants)
+  for (const { slots } of objects)
+    for (const value of slots)
+      if (value instanceof ScriptObject) objects.add(value)
+      else if (!(value instanceof Tensor)) others.push(value)
+  const own = object.slots[slot]
+  return !objects.has(object) || (own instanceof Tensor && [...reachable(others)].some((t) => t.storage === own.storage))
 }
 
 /** Why a plan is none for a file; null where that is not for what the module holds. Constants of a file are copies, which callers must not get instead. */

@@ -2,7 +2,8 @@ import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { AheadModule, AheadPlan } from '../formats/ptlc/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
 import { Signature } from '../compiler/record/signature.js'
-import { mayFailMidway, UndoLog } from '../compiler/undo-log.js'
+import { mayFailMidway } from '../compiler/capture/total-frames.js'
+import { Contents } from '../compiler/memory/contents.js'
 import type { MissingOperator } from '../program/missing.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import { type ArgumentInfo, inputsOf } from '../program/signature-info.js'
@@ -340,10 +341,7 @@ function entryOf(ahead: AheadPlan, states: readonly Tensor[], levels: number, la
 
 /** Where it fails, inputs that are to be put back are as they were. */
 function undone({ entry, inputs }: Found, run: () => Value): Value {
-  const before = new UndoLog(
-    entry.kept.map((i) => inputs[i]!),
-    false,
-  )
+  const before = new Contents(entry.kept.map((i) => inputs[i]!))
   try {
     return run()
   } catch (error) {
@@ -353,10 +351,7 @@ function undone({ entry, inputs }: Found, run: () => Value): Value {
 }
 
 async function undoneLater({ entry, inputs }: Found, run: () => Promise<Value>): Promise<Value> {
-  const before = new UndoLog(
-    entry.kept.map((i) => inputs[i]!),
-    false,
-  )
+  const before = new Contents(entry.kept.map((i) => inputs[i]!))
   try {
     return await run()
   } catch (error) {

@@ -1,3 +1,2 @@
 /** What the chunk of plans gives. */
-export { planAhead } from './plan-ahead.js'
 export { loadPlans } from './load-plans.js'

@@ -11,7 +11,7 @@ import type { Value } from '../runtime/tensor/value.js'
 import type { BackgroundInterpreter } from './background/interpret.js'
 import type { CallSettings, RunSettings } from './engine.js'
 import { InterpretingEngine, parametersOf } from './interpreting-engine.js'
-import { background, plans } from './lazy.js'
+import { background, planning } from './lazy.js'
 import { Lifetime } from './lifetime.js'
 import type { AheadPlans, Changes, PlannedCall } from './plan-ahead.js'
 import type { LoadOptions } from './options.js'
@@ -131,7 +131,7 @@ export class ProgramEngine extends InterpretingEngine {
   /** What a `.ptlc` file holds of these calls: see `planAhead` in plan-ahead.ts. */
   planAhead(calls: readonly PlannedCall[], known?: Changes): AheadPlans {
     const { script } = this
-    return plans().planAhead(
+    return planning().planAhead(
       {
         root: script.root,
         missing: this.missing,

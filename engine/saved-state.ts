@@ -29,7 +29,8 @@ export class ModuleState {
     for (const t of reachable([root])) {
       if (!originals.has(t))
         replaced.set(t, { bytes: bytesOf(t.storage), offset: t.offset, shape: t.shape, strides: t.strides, type: t.type, quant: t.quant })
-      else if (t.storage.version > 0 && !memory.has(t.storage) && free?.has(t.storage) !== true) memory.set(t.storage, { bytes: bytesOf(t.storage) })
+      else if (t.storage.version > 0 && !memory.has(t.storage) && free?.has(t.storage) !== true)
+        memory.set(t.storage, { bytes: bytesOf(t.storage) })
     }
     return new ModuleState({ root, containers, memory, replaced })
   }

@@ -68,7 +68,11 @@ function roundingOf({
 
 /** What the plans of these calls are, and the methods that they are of. */
 export function planAhead(engine: ProgramEngine, calls: readonly PlannedCall[], known?: Changes): AheadPlans {
-  const fitted = calls.map(({ method, args, outputs }) => ({ method, args: fitArguments(engine, method, args), lastRow: outputs === 'last' }))
+  const fitted = calls.map(({ method, args, outputs }) => ({
+    method,
+    args: fitArguments(engine, method, args),
+    lastRow: outputs === 'last',
+  }))
   return engine.planAhead(fitted, known)
 }
 

@@ -67,7 +67,8 @@ class PlanReader {
     const result = this.readResult()
     const written = table.uint32s(at.written)
     const kept = table.uint32s(at.kept)
-    if ([...written, ...kept].some((input) => input >= this.inputs.length)) throw reader.error('a plan writes to an argument that it has not got')
+    if ([...written, ...kept].some((input) => input >= this.inputs.length))
+      throw reader.error('a plan writes to an argument that it has not got')
     const captured: CapturedRun = {
       frames: this.readFrames(),
       buffers: buffers.map(({ bytes, place }) => ({ bytes, isOutput: place < 0 })),

@@ -137,7 +137,8 @@ const RING_SHARE = 1 / 4
 function cachesOf({ model }: Caller, past: readonly Tensor[]): readonly Cache[] {
   const ofRank = (caches: readonly Cache[]): readonly Cache[] => caches.filter(({ shape }) => shape.length === 4)
   if (past.length > 0) return ofRank(past)
-  const called = (name: RegExp): readonly Cache[] => ofRank([...(model.forms?.()?.state ?? model.parameters())].flatMap(([key, t]) => (name.test(key) ? [t] : [])))
+  const called = (name: RegExp): readonly Cache[] =>
+    ofRank([...(model.forms?.()?.state ?? model.parameters())].flatMap(([key, t]) => (name.test(key) ? [t] : [])))
   const named = called(/cache/)
   return named.length > 0 ? named : called(WITHOUT_NAME)
 }

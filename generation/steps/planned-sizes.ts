@@ -27,9 +27,10 @@ export class PlannedSizes {
     return found.sizes.length === 0 ? null : found
   }
 
-  /** The size that all calls have; null where there are several, and where it is one token. */
+  /** The size that all calls have, with a row for each token, so that fewer can be filled up; null where there are several, and where it is one token. */
   get only(): number | null {
-    return this.sizes.length === 1 && this.sizes[0]! > 1 ? this.sizes[0]! : null
+    const [size = 1, ...others] = this.sizes
+    return others.length === 0 && size > 1 && this.whole.has(size) ? size : null
   }
 
   /** Whether a call of so many tokens can be asked for the last row alone. */

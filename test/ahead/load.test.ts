@@ -126,7 +126,7 @@ t.test('files for another level or version', async (t) => {
   }
   const later = written({})
   later[8] = 1
-  await t.rejects(loadModule(later), { code: 'UNSUPPORTED_FILE', message: /version 2 of the \.ptlc format, found 1/ })
+  await t.rejects(loadModule(later), { code: 'UNSUPPORTED_FILE', message: /version 3 of the \.ptlc format, found 1/ })
   const levels = spawnSync(
     process.execPath,
     [

@@ -211,7 +211,7 @@ t.test('damaged files', async (t) => {
       t.match(await ptlite(command, path), { status: 1, stdout: '', stderr: /\(INVALID_FILE\)\n$/ })
   }
   writeFileSync(path, Buffer.concat([bytes.subarray(0, 8), Buffer.from([9]), bytes.subarray(9)]))
-  t.match(await ptlite('inspect', path), { status: 1, stderr: /version 2 of the \.ptlc format, found 9.*UNSUPPORTED_FILE/ })
+  t.match(await ptlite('inspect', path), { status: 1, stderr: /version 3 of the \.ptlc format, found 9.*UNSUPPORTED_FILE/ })
 })
 
 t.test('commands that need a program say so', async (t) => {

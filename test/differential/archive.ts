@@ -129,7 +129,9 @@ class StatePickle {
   private tensor({ storage, shape, strides, offset }: TensorSpec): void {
     const record = this.program.storages[storage]!
     const { dtype, data } = record
-    const key = `${this.records.push(record) - 1}`
+    // tensors over one storage share its record, and so their memory
+    const known = this.records.indexOf(record)
+    const key = `${known >= 0 ? known : this.records.push(record) - 1}`
     this.add(p.global('torch._utils', '_rebuild_tensor_v2'), p.mark, p.mark, p.text('storage'))
     this.add(p.global('torch', STORAGE_CLASSES[dtype]), p.text(key), p.text('cpu'), p.int(data.length), p.tuple, p.persistent)
     this.add(p.int(offset), p.mark, ...shape.map(p.int), p.tuple, p.mark, ...strides.map(p.int), p.tuple, [0x89])

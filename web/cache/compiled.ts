@@ -1,4 +1,5 @@
 import type { LoadOptions } from '../../engine/options.js'
+import { planning } from '../../engine/lazy.js'
 import { openEngine } from '../../engine/open.js'
 import { ProgramEngine } from '../../engine/program-engine.js'
 import type { ByteSource } from '../../formats/containers/bytes.js'
@@ -26,6 +27,7 @@ export async function compiled(
   const engine = await stepByStep(openEngine(source, { ...options, compile: 'eager', onWarning: () => undefined }, source))
   try {
     if (!(engine instanceof ProgramEngine)) return null
+    await planning.ready()
     const { changes, ...ahead } = engine.planAhead(calls.map(({ method, args }) => ({ method, args: fitArguments(engine, method, args) })))
     // plans of what calls change take a module that was just loaded
     if (ahead.unplanned.length > 0 || changes.calls.size + changes.state.length > 0) return null

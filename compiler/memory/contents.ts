@@ -1,0 +1,25 @@
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import type { Storage } from '../../runtime/tensor/storage.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+
+/** What the memory of tensors holds, to be put back. */
+export class Contents {
+  private readonly copies = new Map<Storage, Uint8Array>()
+
+  constructor(tensors: readonly Tensor[]) {
+    for (const { storage } of tensors) {
+      if (this.copies.has(storage) || storage.byteLength === 0) continue
+      this.copies.set(storage, bytesAt(storage.address, storage.byteLength))
+    }
+  }
+
+  restore(): void {
+    for (const [storage, bytes] of this.copies) storage.write(bytes)
+  }
+}
+
+export function bytesAt(address: number, bytes: number): Uint8Array {
+  const copy = new Uint8Array(bytes)
+  kernels.mem_read({ address, bytes }, copy)
+  return copy
+}

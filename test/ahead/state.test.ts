@@ -1,0 +1,254 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { compileAhead, type PlannedCall } from '../../src/ahead.js'
+import { generate, loadModule, type LoadOptions, type Module, openSession, type Tensor, tensor } from '../../src/index.js'
+import { writeProgram } from '../differential/archive.js'
+import type { Statement } from '../differential/program.js'
+import { continued, tokensOf } from '../generation/fixtures.js'
+
+/** Files that were compiled ahead of methods that read and write tensors of their module. */
+
+const folder = mkdtempSync(join(tmpdir(), 'ptlite-state-'))
+t.teardown(() => rmSync(folder, { recursive: true }))
+
+const TENSOR = { kind: 'Tensor' } as const
+const method = (name: string, lines: readonly string[], result: string, inputs: readonly string[] = []) => ({
+  ...{ name, parameters: inputs.map((input) => ({ name: input, type: TENSOR })), returns: TENSOR, result },
+  body: lines.map((text): Statement => ({ kind: 'line', text })),
+})
+
+/** A cache of six rows, a counter, and a row of the cache by another name. */
+const METHODS = [
+  method(
+    'forward',
+    ['c = torch.add_(self.count, 1)', 'k = torch.index_copy_(self.rows, 0, at, x)', 'y = torch.matmul(self.rows, self.weight)'],
+    'torch.add(torch.mul(y, c), torch.sum(x))',
+    ['x', 'at'],
+  ),
+  method('peek', ['s = torch.sum(self.rows, [0])'], 'torch.mul(torch.add(s, 1), self.count)'),
+  method('first', ['s = torch.mul(self.row, 2)'], 'torch.add(s, 1)'),
+  method('reset', ['z = torch.zero_(self.rows)', 'n = torch.fill_(self.count, 0)'], 'torch.add(n, 0)'),
+  method('shown', ['z = torch.mul_(self.rows, 2)'], 'self.rows'),
+  // there are no plans of these
+  method('doubled', ['z = torch.mul_(self.rows, 2)', 'y = torch.sum(z)'], 'torch.add(y, 1)'),
+  method('anew', ['self.rows = torch.add(self.rows, 1)', 'y = torch.sum(self.rows)'], 'torch.add(y, 1)'),
+  method('weighed', ['z = torch.add_(self.weight, 1)', 'y = torch.sum(z)'], 'torch.add(y, 1)'),
+]
+
+const PROGRAM = writeProgram({
+  ...{ family: 'state', seed: 0, namedTuples: [], calls: [], looks: 'last' },
+  storages: [
+    { dtype: 'float32', data: Array.from({ length: 18 }, (_, i) => Math.sin(i)) },
+    { dtype: 'int64', data: [3] },
+    { dtype: 'float32', data: Array.from({ length: 9 }, (_, i) => Math.cos(i)) },
+  ],
+  classes: [
+    {
+      name: 'M',
+      attributes: [
+        { name: 'rows', type: 'Tensor', value: { storage: 0, shape: [6, 3], strides: [3, 1], offset: 0 } },
+        { name: 'count', type: 'Tensor', value: { storage: 1, shape: [1], strides: [1], offset: 0 } },
+        { name: 'row', type: 'Tensor', value: { storage: 0, shape: [3], strides: [1], offset: 6 } },
+        { name: 'weight', type: 'Tensor', value: { storage: 2, shape: [3, 3], strides: [3, 1], offset: 0 } },
+      ],
+      methods: METHODS,
+    },
+  ],
+} as never)
+
+const step = (i: number): [Tensor, Tensor] => [tensor([[i, i + 1, i + 2]]), tensor(BigInt64Array.of(BigInt(i % 6)), [1])]
+const PLANNED: readonly PlannedCall[] = [
+  { method: 'forward', args: step(0) },
+  ...['peek', 'first', 'reset', 'shown'].map((name) => ({ method: name, args: [] })),
+]
+
+function files(
+  name: string,
+  program: Uint8Array,
+  calls: readonly PlannedCall[],
+  options: LoadOptions = {},
+): { readonly model: string; readonly beside: string; readonly alone: string } {
+  const [own, apart] = [join(folder, name), join(folder, `${name}-alone`)]
+  for (const path of [own, apart]) mkdirSync(path)
+  const [model, beside, alone] = [join(own, 'model.pt'), join(own, 'model.ptlc'), join(apart, 'model.ptlc')]
+  writeFileSync(model, program)
+  const bytes = compileAhead(model, () => calls, options)
+  for (const path of [beside, alone]) writeFileSync(path, bytes)
+  return { model, beside, alone }
+}
+
+const { model, beside, alone } = files('module', PROGRAM, PLANNED)
+const numbers = (value: unknown): number[] => [...(value as Tensor).data()].map(Number)
+const isClose = (a: number[], b: number[]): boolean =>
+  a.length === b.length && a.every((x, i) => Math.abs(x - b[i]!) <= 1e-5 * Math.max(1, Math.abs(b[i]!)))
+
+/** Calls of methods by names, the same each time. */
+function someCalls(names: readonly string[], count: number, seed: number): string[] {
+  let random = seed
+  return Array.from({ length: count }, () => {
+    random = (Math.imul(random, 1103515245) + 12345) >>> 0
+    return names[(random >>> 16) % names.length]!
+  })
+}
+
+t.test('calls in any order, with the model beside the file and without', async (t) => {
+  const own = ['forward', 'peek', 'first', 'reset', 'shown', 'forward', 'forward']
+  for (const [path, names] of [
+    [alone, own],
+    [beside, own],
+    [beside, [...own, 'doubled']],
+    [beside, [...own, 'doubled', 'anew', 'weighed']],
+  ] as const)
+    for (const how of ['call', 'run'] as const) {
+      const [off, ahead] = [await loadModule(model, { compile: 'off' }), await loadModule(path)]
+      t.same(
+        ahead.plans().map(({ method: name, state }) => [name, state]),
+        ['forward', 'peek', 'first', 'reset', 'shown'].map((name) => [name, 'plan']),
+      )
+      for (const [i, name] of someCalls(names, 60, names.length).entries()) {
+        const args = name === 'forward' ? step(i) : []
+        const [want, found] = [off.call(name, args), how === 'call' ? ahead.call(name, args) : await ahead.run(name, args)]
+        t.ok(isClose(numbers(found), numbers(want)), `${names.length} methods, ${how}, ${name} is call ${i}`)
+      }
+      for (const module of [off, ahead]) module.dispose()
+    }
+})
+
+t.test('states are saved and put back, the model loaded or not', async (t) => {
+  for (const path of [alone, beside]) {
+    const [off, ahead] = [await loadModule(model, { compile: 'off' }), await loadModule(path)]
+    for (const module of [off, ahead]) module.call('forward', step(1))
+    const early = [off, ahead].map((module) => ({ module, state: module.saveState() }))
+    t.equal(early[0]!.state.bytes, early[1]!.state.bytes)
+    const same = (what: string): void => {
+      for (const name of ['first', 'peek']) t.ok(isClose(numbers(ahead.call(name)), numbers(off.call(name))), `${what}: ${name}`)
+    }
+    const others = path === alone ? ['forward'] : ['forward', 'doubled', 'anew']
+    for (const name of others) {
+      for (const module of [off, ahead]) module.call(name, name === 'forward' ? step(4) : [])
+      same(name)
+      const late = [off, ahead].map((module) => ({ module, state: module.saveState() }))
+      for (const saved of [early, late, early, late, early]) {
+        for (const { module, state } of saved) module.loadState(state)
+        same(`${name}, put back`)
+        for (const module of [off, ahead]) module.call('forward', step(2))
+        same(`${name}, gone on`)
+      }
+      const [a, b] = [ahead, ahead].map((module) => (module.loadState(early[1]!.state), module.saveState()))
+      t.ok(a!.equals(b!) && a!.equals(early[1]!.state) && !a!.equals(late[1]!.state), `${name}: states are compared`)
+      for (const { module, state } of early) module.loadState(state)
+    }
+    t.throws(() => ahead.loadState(early[0]!.state), { code: 'INVALID_ARGUMENT', message: /another module/ })
+    t.throws(() => ahead.loadState({} as never), { code: 'INVALID_ARGUMENT' })
+    for (const module of [off, ahead]) module.dispose()
+    t.throws(() => ahead.saveState(), { code: 'DISPOSED' })
+  }
+})
+
+t.test('results that show a state, and attributes', async (t) => {
+  const ahead = await loadModule(beside)
+  const shown = ahead.call('shown') as Tensor
+  const before = numbers(shown)
+  t.same(numbers(ahead.getAttribute('rows')), before)
+  ahead.call('forward', step(0))
+  t.same(numbers(shown).slice(0, 3), [0, 1, 2], 'it is the tensor of the module')
+  // which the model has, too, once it is loaded
+  ahead.call('doubled')
+  t.same(numbers(shown).slice(0, 3), [0, 2, 4])
+  t.same(numbers(ahead.getAttribute('rows')), numbers(shown))
+  t.same(numbers(ahead.getAttribute('row')), numbers(shown).slice(6, 9))
+  const fresh = await loadModule(beside)
+  t.notSame(numbers(fresh.getAttribute('rows')), numbers(shown), 'each module has its own')
+  ahead.dispose()
+  t.throws(() => shown.data(), { code: 'DISPOSED' })
+  const off = await loadModule(model, { compile: 'off' })
+  for (const module of [fresh, off]) (module.call('shown') as Tensor).dispose()
+  const [found, want] = [fresh, off].map((module) => {
+    try {
+      return numbers(module.call('peek'))
+    } catch (error) {
+      return (error as { code: string }).code
+    }
+  })
+  t.same(found, want, 'somebody disposes of what the module holds')
+  for (const module of [fresh, off]) module.dispose()
+})
+
+t.test('a run that is given up leaves what can be repeated', async (t) => {
+  const [off, ahead] = [await loadModule(model, { compile: 'off' }), await loadModule(alone)]
+  await t.rejects(ahead.run('forward', step(1), { signal: AbortSignal.abort() }), { code: 'ABORTED' })
+  const wrong = [tensor([[1, 2, 3]]), tensor(BigInt64Array.of(9n), [1])]
+  t.throws(() => ahead.call('forward', wrong), { code: 'INVALID_ARGUMENT' })
+  await t.rejects(ahead.run('forward', wrong), { code: 'INVALID_ARGUMENT' })
+  t.ok(isClose(numbers(ahead.call('forward', step(1))), numbers(off.call('forward', step(1)))), 'the counter was put back')
+  const several = await Promise.all([2, 3, 4, 5].map((i) => ahead.run('forward', step(i))))
+  t.ok(
+    several.every((found, i) => isClose(numbers(found), numbers(off.call('forward', step(i + 2))))),
+    'those that are begun at once come one after the other',
+  )
+  const waiting = [ahead.run('forward', step(1)), ahead.run('forward', step(2))].map((run) =>
+    run.then(String, (error: { code: string }) => error.code),
+  )
+  ahead.dispose()
+  t.same(new Set(await Promise.all(waiting)), new Set(['DISPOSED']))
+  off.dispose()
+})
+
+t.test('language models', async (t) => {
+  const program = gunzipSync(readFileSync(new URL('../fixtures/generation/llama-buffers.pt2.gz', import.meta.url)))
+  const tokens = (count: number, isLast = count > 1): PlannedCall => ({
+    method: 'forward',
+    args: [tensor(new BigInt64Array(count), [1, count]), tensor(BigInt64Array.from({ length: count }, (_, i) => BigInt(i)))],
+    ...(isLast && { outputs: 'last' }),
+  })
+  const found = files(
+    'llama',
+    program,
+    [1, 4, 16].map((count) => tokens(count)),
+  )
+  const ahead = await loadModule(found.alone)
+  for (const { prompt, tokens: wanted } of continued.llama) {
+    t.same(await tokensOf(generate(ahead, prompt, { maxTokens: wanted.length })), wanted, `a prompt of ${prompt.length} tokens`)
+    t.same(await tokensOf(generate(ahead, prompt, { maxTokens: wanted.length, draft: 'prompt' })), wanted, 'with guesses')
+  }
+  const [, middle, long] = continued.llama
+  const sessions = await Promise.all([openSession(ahead), openSession(ahead)])
+  const both = sessions.map((session, i) => tokensOf(session.generate([middle!, long!][i]!.prompt, { maxTokens: 12 })))
+  t.same(await Promise.all(both), [middle!.tokens.slice(0, 12), long!.tokens.slice(0, 12)], 'two sessions take turns')
+  const fork = await sessions[0]!.fork()
+  const conversation = [...middle!.prompt, ...middle!.tokens.slice(0, 6)]
+  fork.rewind(conversation.length)
+  t.same(await tokensOf(fork.generate(conversation, { maxTokens: 6 })), middle!.tokens.slice(6, 12), 'a fork')
+  ahead.dispose()
+
+  const one = await loadModule(files('llama-one', program, [tokens(1)]).alone)
+  t.same(await tokensOf(generate(one, long!.prompt, { maxTokens: 8 })), long!.tokens.slice(0, 8), 'token by token')
+  one.dispose()
+  const wide = await loadModule(files('llama-wide', program, [tokens(16, false)]).alone)
+  t.same(await tokensOf(generate(wide, middle!.prompt, { maxTokens: 8 })), middle!.tokens.slice(0, 8), 'filled up')
+  wide.dispose()
+})
+
+t.test('rounded weights and caches', async (t) => {
+  const program = gunzipSync(readFileSync(new URL('../fixtures/generation/llama-buffers.pt2.gz', import.meta.url)))
+  const call = (i: number): PlannedCall => ({
+    method: 'forward',
+    args: [tensor(BigInt64Array.of(BigInt(7 * i + 1)), [1, 1]), tensor(BigInt64Array.of(BigInt(i)))],
+  })
+  for (const [i, options] of (
+    [{ weights: 'int8' }, { kvCache: 'int8' }, { weights: 'bfloat16', kvCache: 'bfloat16' }] as const
+  ).entries()) {
+    const found = files(`llama-${i}`, program, [call(0)], options)
+    const [own, ahead]: Module[] = [await loadModule(found.model, { ...options, compile: 'eager' }), await loadModule(found.alone)]
+    for (let k = 0; k < 6; k++) {
+      const [want, other] = [own!, ahead!].map((module) => numbers(module.call('forward', call(k).args)))
+      const largest = Math.max(...want!.map(Math.abs))
+      const furthest = Math.max(...want!.map((x, at) => Math.abs(x - other![at]!)))
+      t.ok(furthest <= 0.02 * largest, `${JSON.stringify(options)}, step ${k}: ${furthest / largest}`)
+    }
+    for (const module of [own!, ahead!]) module.dispose()
+  }
+})

@@ -10,19 +10,23 @@ import { Field } from './schema.js'
 
 /** States in the memory of a file's module: more are no model's. */
 const MAX_STATES = 1 << 16
+/** Bytes of them that any file may have, and for each byte of its data: caches of long conversations are zeros, which are there once. */
+const [FREE_BYTES, BYTES_PER_BYTE] = [2 ** 30, 64]
 
 /**
  * What calls change, each in memory of its own with what it holds at first; several may have one constant for that, such as zeros. They are all there or, where the
  * memory does not suffice, none is. Throws INVALID_FILE.
  */
-export function readStates(root: FlatTable, constants: readonly Storage[]): AheadState[] {
+export function readStates(root: FlatTable, constants: readonly Storage[], dataBytes: number): AheadState[] {
   const tables = root.tables(Field.module.states)
   const contents = root.uint32s(Field.module.memories).map((number) => {
     const constant = constants[number]
     if (constant === undefined) throw root.reader.error(`there is no constant ${number}`)
     return constant
   })
-  if (Math.max(tables.length, contents.length) > MAX_STATES) throw root.reader.error('it has too many states')
+  const bytes = contents.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  if (Math.max(tables.length, contents.length) > MAX_STATES || bytes > FREE_BYTES + BYTES_PER_BYTE * dataBytes)
+    throw root.reader.error('what its calls change is too much')
   const described = tables.map((table) => {
     const tensor = table.table(Field.state.tensor)
     if (tensor === null) throw root.reader.error('a state is missing')

@@ -72,7 +72,7 @@ function checkedPlans({ source, preamble, root, about }: AheadHeader): AheadModu
       return Storage.borrow(data.address + start, bytes, data)
     })
     const sparse = readSparse(root, constants, dataBytes)
-    const states = readStates(root, constants)
+    const states = readStates(root, constants, dataBytes)
     const held = states.map(({ tensor }) => tensor)
     const plans = root.tables(Field.module.plans).map((table) => readPlan(table, about.kernels, constants, sparse, held))
     for (const { method, example } of plans) {

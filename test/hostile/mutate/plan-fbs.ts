@@ -19,13 +19,16 @@ export const PLAN_FORMAT: FlatFormat = {
     Method: [TEXT, vectorOf(tableOf('Argument'))],
     Plan: [
       TEXT, vectorOf(tableOf('Value')), vectorOf(u32), vectorOf(u8), vectorOf(i64), vectorOf(u32), vectorOf(u32), vectorOf(u8), vectorOf(i64), vectorOf(u32),
-      tableOf('Value'), i64, i64, u32, u32, vectorOf(u32),
+      tableOf('Value'), i64, i64, u32, u32, vectorOf(u32), vectorOf(u32), vectorOf(u32), u8,
     ], // prettier-ignore
     Sparse: [u32, i64, u32, i64, i64, u8, i64, u8, u8, vectorOf(u32), vectorOf(u32), vectorOf(i64)],
+    State: [TEXT, vectorOf(u32), tableOf('Tensor')],
+    Missing: [TEXT, vectorOf(TEXT)],
     Unplanned: [TEXT, TEXT, TEXT],
     Module: [
       TEXT, TEXT, TEXT, TEXT, u32, u32, vectorOf(TEXT), vectorOf(tableOf('Kernel')), vectorOf(tableOf('Method')), vectorOf(i64), vectorOf(tableOf('Plan')),
-      vectorOf(TEXT), i64, TEXT, vectorOf(tableOf('Unplanned')), vectorOf(tableOf('Sparse')),
+      vectorOf(TEXT), i64, TEXT, vectorOf(tableOf('Unplanned')), vectorOf(tableOf('Sparse')), u8, u8, vectorOf(TEXT), vectorOf(tableOf('Missing')), TEXT, u32, u8, TEXT,
+      vectorOf(tableOf('State')), vectorOf(u32),
     ], // prettier-ignore
   },
 }
@@ -138,7 +141,15 @@ export const PLAN_CHANGES: readonly FlatChange[] = [
     if (plan === null) return false
     const numbers = numbersOf(
       plan,
-      random.pick([Field.plan.kernels, Field.plan.hostFrames, Field.plan.hostSizes, Field.plan.written, Field.plan.sparse]),
+      random.pick([
+        Field.plan.kernels,
+        Field.plan.hostFrames,
+        Field.plan.hostSizes,
+        Field.plan.written,
+        Field.plan.sparse,
+        Field.plan.states,
+        Field.plan.kept,
+      ]),
     )
     if (numbers === null) return false
     numbers.writeUInt32LE(stepped(numbers.readUInt32LE(0), random) >>> 0, 4 * random.below(numbers.length / 4))

@@ -14,7 +14,7 @@ import { runCompiled } from './run-compiled.js'
 /** Models whose plans have kernels of different kinds. */
 const MODELS = [
   'linear.ptl', 'compile.ptl', 'packed.ptl', 'quantized.ptl', 'qparams.ptl', 'values.ptl', 'exotic.ptl', 'debugged.ptl', 'old/traced-v5.ptl',
-  'old/upgraded.ptl', 'old/attention-v5.ptl',
+  'old/upgraded.ptl', 'old/attention-v5.ptl', 'pt2/counter.pt2',
 ] // prettier-ignore
 
 /** The calls that a compiled file has plans for, by the name of its model. */

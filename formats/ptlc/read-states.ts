@@ -4,7 +4,7 @@ import { extentOf } from '../../runtime/tensor/shape.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { FlatTable } from '../containers/flatbuffer/reader.js'
-import { decodeTensor } from './decode.js'
+import { type DecodedTensor, decodeTensor } from './decode.js'
 import type { AheadState } from './module.js'
 import { Field } from './schema.js'
 
@@ -18,24 +18,20 @@ const [FREE_BYTES, BYTES_PER_BYTE] = [2 ** 30, 64]
  * memory does not suffice, none is. Throws INVALID_FILE.
  */
 export function readStates(root: FlatTable, constants: readonly Storage[], dataBytes: number): AheadState[] {
-  const tables = root.tables(Field.module.states)
   const contents = root.uint32s(Field.module.memories).map((number) => {
     const constant = constants[number]
     if (constant === undefined) throw root.reader.error(`there is no constant ${number}`)
     return constant
   })
   const bytes = contents.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  if (Math.max(tables.length, contents.length) > MAX_STATES || bytes > FREE_BYTES + BYTES_PER_BYTE * dataBytes)
+  if (contents.length > MAX_STATES || bytes > FREE_BYTES + BYTES_PER_BYTE * dataBytes)
     throw root.reader.error('what its calls change is too much')
-  const described = tables.map((table) => {
-    const tensor = table.table(Field.state.tensor)
-    if (tensor === null) throw root.reader.error('a state is missing')
-    const { mark, target, offset } = decodeTensor(tensor)
+  const described = describedStates(root)
+  for (const { mark, target, offset } of described) {
     const content = contents[target.index]
     if (content === undefined || (offset + extentOf(mark.shape, mark.strides)) * itemSize(mark.type) > content.byteLength)
       throw root.reader.error('a state is outside of its memory')
-    return { name: table.text(Field.state.name), slots: table.uint32s(Field.state.slots), mark, memory: target.index, offset }
-  })
+  }
   const memories: Storage[] = []
   try {
     for (const content of contents) memories.push(copyOf(content))
@@ -43,10 +39,19 @@ export function readStates(root: FlatTable, constants: readonly Storage[], dataB
     for (const storage of memories) storage.free()
     throw error
   }
-  return described.map(({ name, slots, mark, memory, offset }) => {
-    const tensor = new Tensor(memories[memory]!, offset, mark.shape, mark.strides, mark.type, mark.quant)
+  return described.map(({ name, slots, mark, target, offset }) => {
+    const tensor = new Tensor(memories[target.index]!, offset, mark.shape, mark.strides, mark.type, mark.quant)
     tensor.pinned = true
     return { name, slots, tensor }
+  })
+}
+
+/** States as the file describes them, without memory. Throws INVALID_FILE. */
+export function describedStates(root: FlatTable): (DecodedTensor & Pick<AheadState, 'name' | 'slots'>)[] {
+  return root.tables(Field.module.states).map((table) => {
+    const tensor = table.table(Field.state.tensor)
+    if (tensor === null) throw root.reader.error('a state is missing')
+    return { ...decodeTensor(tensor), name: table.text(Field.state.name), slots: table.uint32s(Field.state.slots) }
   })
 }
 
@@ -54,5 +59,6 @@ function copyOf(content: Storage): Storage {
   const bytes = content.byteLength
   const storage = Storage.allocate(bytes)
   if (bytes > 0) kernels.mem_copy({ to: storage.address, from: content.address, bytes })
+  storage.watch()
   return storage
 }

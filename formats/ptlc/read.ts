@@ -3,6 +3,7 @@ import { damaged, guarded } from '../../program/file-error.js'
 import { FlatReader, type FlatTable } from '../containers/flatbuffer/reader.js'
 import { withLevels } from '../../runtime/native/level-limit.js'
 import { Storage } from '../../runtime/tensor/storage.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { numberAt, numbersOf, ValueDecoder } from './decode.js'
 import { hashAt, hashOf } from '../../runtime/tensor/hash.js'
 import {
@@ -19,7 +20,7 @@ import {
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
 import { type PlanSummary, readPlan, readSummary } from './read-plan.js'
 import { readSparse } from './read-sparse.js'
-import { readStates } from './read-states.js'
+import { describedStates, readStates } from './read-states.js'
 import { CONSTANT_ROW, Field } from './schema.js'
 
 /** The header of a .ptlc file, checked against its sum. */
@@ -81,6 +82,11 @@ function checkedPlans({ source, preamble, root, about }: AheadHeader): AheadModu
     }
     return { ...about, plans, states }
   })
+}
+
+/** Tensors that calls change, without their memory. Throws INVALID_FILE. */
+export function readStateSummaries({ source, root }: AheadHeader): { readonly name: string; readonly tensor: Tensor }[] {
+  return guarded(source.label, () => describedStates(root).map(({ name, mark }) => ({ name, tensor: mark })))
 }
 
 /** What the plans of a file say of themselves, of whatever level and version they are. Their data are not looked at. Throws INVALID_FILE. */

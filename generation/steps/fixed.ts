@@ -133,12 +133,14 @@ const SAY_CAPACITY = ['get_max_context_len', 'get_max_seq_len'] as const
  */
 const RING_SHARE = 1 / 4
 
-/** Keys and values: what the program takes, or buffers that are called caches, or, of ExecuTorch's programs without names of buffers, all that calls write to. */
+/** Keys and values: what the program takes, or buffers that are called caches, or, of files that were compiled ahead and of ExecuTorch's programs without names of buffers, all that calls write to. */
 function cachesOf({ model }: Caller, past: readonly Tensor[]): readonly Cache[] {
   const ofRank = (caches: readonly Cache[]): readonly Cache[] => caches.filter(({ shape }) => shape.length === 4)
   if (past.length > 0) return ofRank(past)
-  const called = (name: RegExp): readonly Cache[] =>
-    ofRank([...(model.forms?.()?.state ?? model.parameters())].flatMap(([key, t]) => (name.test(key) ? [t] : [])))
+  // a file that was compiled ahead has what calls write to, and nothing else
+  const forms = model.forms?.() ?? null
+  if (forms !== null && forms.state.size > 0) return ofRank([...forms.state.values()])
+  const called = (name: RegExp): readonly Cache[] => ofRank([...model.parameters()].flatMap(([key, t]) => (name.test(key) ? [t] : [])))
   const named = called(/cache/)
   return named.length > 0 ? named : called(WITHOUT_NAME)
 }

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path'
-import { type AheadHeader, read as readHeader, readPlans, readSummaries } from '../../formats/ptlc/read.js'
+import { type AheadHeader, read as readHeader, readPlans, readStateSummaries, readSummaries } from '../../formats/ptlc/read.js'
 import type { PlanSummary } from '../../formats/ptlc/read-plan.js'
 import { type ByteSource, openSource } from '../../formats/containers/bytes.js'
 import { OpenedFile } from '../../formats/containers/opened-file.js'
@@ -13,6 +13,8 @@ export interface CompiledFile {
   readonly bytes: number
   readonly about: AheadHeader['about']
   readonly plans: readonly PlanSummary[]
+  /** Tensors that calls change. */
+  readonly states: ReturnType<typeof readStateSummaries>
   /** Bytes of the constants, and how many there are. */
   readonly constantBytes: number
 }
@@ -32,7 +34,13 @@ export function readCompiled(path: string): CompiledFile | null {
     if (!isCompiled) return null
     const header = readHeader(source)
     const { preamble, about } = header
-    return { bytes: source.size, about, plans: readSummaries(header), constantBytes: preamble.dataBytes }
+    return {
+      bytes: source.size,
+      about,
+      plans: readSummaries(header),
+      states: readStateSummaries(header),
+      constantBytes: preamble.dataBytes,
+    }
   })
 }
 

@@ -1,13 +1,19 @@
 import { Signature } from '../../compiler/record/signature.js'
 import type { CompiledFile } from './compiled-file.js'
 import { countOf } from '../inspect/inspect-model.js'
+import { dtypeName, itemSize } from '../../runtime/tensor/dtype.js'
+import { numelOf } from '../../runtime/tensor/shape.js'
 import { formatBytes } from '../format-bytes.js'
 import { methodText, section, trainingSection } from './format.js'
 
 export type CompiledReport = ReturnType<typeof compiledReport>
 
 /** What a .ptlc file holds; `reason` says why its plans cannot be used here, `replacement` that its original has been replaced, null for neither. */
-export function compiledReport({ bytes, about, plans, constantBytes }: CompiledFile, reason: string | null, replacement: string | null) {
+export function compiledReport(
+  { bytes, about, plans, states, constantBytes }: CompiledFile,
+  reason: string | null,
+  replacement: string | null,
+) {
   return {
     kind: 'ptlc' as const,
     bytes,
@@ -33,13 +39,20 @@ export function compiledReport({ bytes, about, plans, constantBytes }: CompiledF
       naiveBytes: placement.naiveBytes,
       outputBytes: placement.outputs.reduce((sum, size) => sum + size, 0),
     })),
+    state: states.map(({ name, tensor: { type, shape } }) => ({
+      name,
+      dtype: dtypeName(type),
+      shape,
+      bytes: numelOf(shape) * itemSize(type),
+    })),
     unplanned: about.unplanned,
     training: about.training.layers,
   }
 }
 
 export function compiledText(report: CompiledReport): string {
-  const { library, level, levels, usable, reason, original, plans, unplanned, training } = report
+  const { library, level, levels, usable, reason, original, plans, state, unplanned, training } = report
+  const keptBytes = state.reduce((sum, { bytes }) => sum + bytes, 0)
   const use = usable ? 'its plans can be used here' : `its plans cannot be used here: ${reason}`
   const replaced = original.replacement === null ? [] : [`${original.replacement}: compile it again`]
   return [
@@ -60,6 +73,10 @@ export function compiledText(report: CompiledReport): string {
           `outputs ${formatBytes(p.outputBytes)}`,
         ],
       ]),
+    ),
+    section(
+      `Kept between calls (${state.length}, ${formatBytes(keptBytes)})`,
+      state.map(({ name, dtype, shape }) => [name, `${dtype}[${shape.join(', ')}]`]),
     ),
     ...plans.map((p) =>
       section(

@@ -1,5 +1,6 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { gunzipSync } from 'node:zlib'
 import { basename, join } from 'node:path'
 import t from 'tap'
 import type { AheadModule } from '../../formats/ptlc/module.js'
@@ -212,6 +213,23 @@ t.test('damaged files', async (t) => {
   }
   writeFileSync(path, Buffer.concat([bytes.subarray(0, 8), Buffer.from([9]), bytes.subarray(9)]))
   t.match(await ptlite('inspect', path), { status: 1, stderr: /version 3 of the \.ptlc format, found 9.*UNSUPPORTED_FILE/ })
+})
+
+t.test('a language model has plans for prompts and tokens', async (t) => {
+  const [model, output] = [join(work, 'llama.pt2'), join(work, 'llama.ptlc')]
+  writeFileSync(model, gunzipSync(readFileSync(fixturePath('generation/llama-buffers.pt2.gz'))))
+  const { status, stdout, stderr } = await ptlite('compile', model, '--weights', 'int8', '-o', output)
+  t.match([status, stderr], [0, ''])
+  const sizes = [...stdout.matchAll(/forward\(int64\[1, (\d+)\], int64\[(\d+)\]\): \d+ kernel calls/g)].map(([, tokens, places]) => [
+    tokens,
+    places,
+  ])
+  t.same(
+    sizes,
+    ['1', '4', '16', '64'].map((size) => [size, size]),
+  )
+  const shown = await ptlite('inspect', output)
+  t.match(shown, { status: 0, stdout: /Kept between calls \(6, 24\.6 kB\)\n(.*\n)* .*float32\[1, 2, 96, 8\]/ })
 })
 
 t.test('commands that need a program say so', async (t) => {

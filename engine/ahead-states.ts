@@ -1,7 +1,7 @@
 import type { Place } from '../compiler/index.js'
 import { Contents } from '../compiler/memory/contents.js'
 import type { AheadState } from '../formats/ptlc/module.js'
-import { Tensor } from '../runtime/tensor/tensor.js'
+import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { ScriptObject } from '../runtime/tensor/value.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import { pathsOf, type StatePath } from './state-places.js'

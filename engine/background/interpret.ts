@@ -1,7 +1,6 @@
 import type { BackgroundStep, PassOptions, PlanInfo } from '../../compiler/index.js'
 import { throwIfAborted } from '../../runtime/aborted.js'
 import { PtliteError } from '../../runtime/error.js'
-import { reachable } from '../../program/reach.js'
 import type { Limits } from '../../runtime/limits.js'
 import type { LinkedFunction } from '../../program/linked.js'
 import type { ScriptModule } from '../../interpreter/script-module.js'

@@ -1,5 +1,6 @@
 import type { AheadState } from '../formats/ptlc/module.js'
-import { PtliteError } from '../runtime/error.js'
+import * as features from '../runtime/features.js'
+import { absent, PtliteError } from '../runtime/error.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
 import type { Storage } from '../runtime/tensor/storage.js'
@@ -55,7 +56,7 @@ export class PlanState {
 
   /** From now on the model has these tensors. Throws INVALID_FILE where it has no such attributes. */
   adopt(model: InterpretingEngine): void {
-    if (!this.isEmpty) {
+    if (features.interpreter && !this.isEmpty) {
       const { root, originals } = model.stateParts()
       const taken = takeState(root, this.states)
       if (taken === null) throw new PtliteError('INVALID_FILE', `${this.label}: what its plans keep is not in the model that it names`)
@@ -79,6 +80,7 @@ export class PlanState {
   }
 
   save(): ModuleState {
+    if (!features.background) throw absent('what saves states', 'INVALID_ARGUMENT')
     const parts = this.model !== undefined && this.hasChanged ? this.model.stateParts() : null
     this.setRoot(parts?.root ?? null)
     return ModuleState.of(this.root, new Set([...this.tensors, ...(parts?.originals ?? [])]))
@@ -86,6 +88,7 @@ export class PlanState {
 
   /** Throws INVALID_ARGUMENT for what is no state of this module. */
   load(state: ModuleState): void {
+    if (!features.background) throw absent('what loads states', 'INVALID_ARGUMENT')
     if (!reading(() => state instanceof ModuleState))
       throw new PtliteError('INVALID_ARGUMENT', `loadState(): expected what saveState() gave, found ${kindOf(state)}`)
     const { model } = this

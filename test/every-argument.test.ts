@@ -733,7 +733,7 @@ const METHODS: Readonly<Record<string, (module: ptlite.Module) => readonly Row[]
   saveState: (module) => [{ call: loose(module.saveState.bind(module)), works: EVERYTHING }],
   loadState: (module) => [{ call: (x) => loose(module.loadState.bind(module))(x) }],
   ...Object.fromEntries(
-    ['plans', 'parameters'].map((name) => [
+    ['plans', 'parameters', 'forms'].map((name) => [
       name,
       (module: ptlite.Module) => [{ call: loose(module[name as 'plans'].bind(module)), works: EVERYTHING }],
     ]),

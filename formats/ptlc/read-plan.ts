@@ -205,7 +205,7 @@ class PlanReader {
     const rows = numbersOf(this.table, Field.plan.pointers)
     const byFrame = new Map<number, Pointer[]>()
     for (let row = 0; row + POINTER_ROW <= rows.length; row += POINTER_ROW) {
-      const [frame, at, kindNumber, index, offset] = rows.slice(row) as [number, number, number, number, number]
+      const [frame, at, kindNumber, index, offset] = rows.slice(row, row + POINTER_ROW) as [number, number, number, number, number]
       const kind = TARGET_KINDS[kindNumber]
       if (kind === undefined || frame < 0 || offset < 0) throw this.reader.error('an address is wrong')
       const target = { kind, index }

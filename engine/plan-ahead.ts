@@ -111,6 +111,11 @@ export function planAhead(host: AheadHost, calls: readonly PlannedCall[], known:
   return { methods: [...methods.values()], plans: made, states: states.held(), unplanned, training, missing, changes }
 }
 
+/** Whether plans were made with all in mind that their calls change. */
+export function areKnown({ calls, state }: Changes, known: Changes): boolean {
+  return calls.size === known.calls.size && state.length === known.state.length
+}
+
 interface Found {
   readonly captured: CapturedRun
   readonly placement: BufferAssignment

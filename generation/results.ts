@@ -45,5 +45,5 @@ export function rowsOf(logits: Tensor, tokens: number, count: number): readonly 
     throw new PtliteError('INVALID_ARGUMENT', `generate(): expected logits for each of ${tokens} tokens, found ${rows} rows of them`)
   const last = logits.reshape([-1, vocabulary]).slice(0, end - count, end)
   const values = (last.dtype === 'float32' ? last : last.to('float32')).data() as Float32Array
-  return Array.from({ length: count }, (_, row) => values.slice(row * vocabulary, (row + 1) * vocabulary))
+  return Array.from({ length: count }, (_, row) => values.subarray(row * vocabulary, (row + 1) * vocabulary))
 }

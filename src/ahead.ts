@@ -7,6 +7,7 @@ import { cpu } from '../runtime/native/cpu.js'
 import { PtliteError } from '../runtime/error.js'
 import { PLAN_VERSION } from '../runtime/version.js'
 import { fingerprintOf } from '../engine/fingerprint.js'
+import { planning } from '../engine/lazy.js'
 import { openProgramEngine } from '../engine/open-program.js'
 import type { LoadOptions } from '../engine/options.js'
 import { sha256 } from '../engine/replaced.js'
@@ -40,7 +41,7 @@ export function compileAhead(
     const engine = openProgramEngine(path, { ...options, onWarning: () => undefined })
     try {
       const { changes, ...plans } = planAhead(engine, callsOf(Module.over(engine)), known)
-      if (areKnown(changes, known)) {
+      if (planning().areKnown(changes, known)) {
         const bytes = writeAhead({ ...aboutModule(path, engine), ...plans, ...roundingOf(options) })
         if (identityOf(path) === before) return bytes
         // what the plans say of their model is of another one
@@ -74,11 +75,6 @@ export function planAhead(engine: ProgramEngine, calls: readonly PlannedCall[], 
     lastRow: outputs === 'last',
   }))
   return engine.planAhead(fitted, known)
-}
-
-/** Whether plans were made with all in mind that their calls change. */
-export function areKnown({ calls, state }: Changes, known: Changes): boolean {
-  return calls.size === known.calls.size && state.length === known.state.length
 }
 
 /** What a `.ptlc` file says of the model that it is made from, and of where that happens. */

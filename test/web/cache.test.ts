@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import type * as library from '../../web/index.js'
 import { fixturePath } from '../module/fixtures.js'
@@ -88,4 +89,43 @@ t.test('a second visit neither downloads nor compiles', options, async (t) => {
   await t.rejects(web.loadCached(url, { cache }), { name: 'PtliteError', code: 'INVALID_FILE', message: /cannot read the model/ })
   await t.rejects(web.loadCached(url, { calls: 3 } as never), { code: 'INVALID_ARGUMENT' })
   await web.clearCache()
+})
+
+t.test('a language model that is kept goes on from token to token', options, async (t) => {
+  const web = await webLibrary()
+  const program = gunzipSync(readFileSync(fixturePath('generation/llama-buffers.pt2.gz')))
+  const server = createServer(({ method }, response) => {
+    response.writeHead(200, { etag: '"1"', 'content-length': program.length }).end(method === 'HEAD' ? undefined : program)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/llama.pt2`
+  await web.ready()
+  const cache = new Kept()
+  const step = (i: number): library.Tensor[] => [
+    web.tensor(BigInt64Array.of(BigInt(3 * i + 1)), [1, 1]),
+    web.tensor(BigInt64Array.of(BigInt(i)), [1]),
+  ]
+  const calls = () => [{ method: 'forward', args: step(0) }]
+  const plain = await web.loadModule(program, { compile: 'off' })
+  const wanted = Array.from({ length: 5 }, (_, i) => [...plain.forward<library.Tensor>(...step(i)).data()].map(Number))
+  for (const visit of ['first', 'second']) {
+    const module = await web.loadCached(url, { cache, calls })
+    t.same(
+      module.plans().map(({ state }) => state),
+      ['plan'],
+      `${visit} visit`,
+    )
+    for (const [i, want] of wanted.entries()) {
+      const found = [...module.forward<library.Tensor>(...step(i)).data()].map(Number)
+      t.ok(
+        found.every((x, at) => Math.abs(x - want[at]!) < 1e-4),
+        `${visit} visit, token ${i}`,
+      )
+    }
+    module.dispose()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  plain.dispose()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
 })

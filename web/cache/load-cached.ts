@@ -145,7 +145,10 @@ async function fromNetwork(
   const file = isKept || calls !== undefined ? source.read(0, source.size) : undefined
   const name = address.replace(/[?#].*$/, '').replace(/^.*\//, '')
   const [received, wanted] = [source, calls?.()]
-  const plans = wanted === undefined ? null : await (await import('./compiled.js')).compiled(received, name, wanted, options)
+  const plans =
+    wanted === undefined
+      ? null
+      : await (await import('./compiled.js')).compiled(received, () => models().openSource(file!), name, wanted, options)
   const bytes = plans ?? file
   if (calls !== undefined) source = models().openSource(bytes!)
   if (isKept) {

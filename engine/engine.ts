@@ -6,6 +6,7 @@ import type { ArgumentInfo } from '../program/signature-info.js'
 import type { NamedTuples } from '../program/types.js'
 import type { Limits } from '../runtime/limits.js'
 import type { Storage } from '../runtime/tensor/storage.js'
+import type { DTypeName } from '../runtime/tensor/dtype.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { ModuleState } from './saved-state.js'
@@ -41,7 +42,7 @@ export interface AheadForms {
     /** Of a call with `lastRow`. */
     readonly lastRow: boolean
     /** Of the arguments that are tensors; null for others. */
-    readonly shapes: readonly (readonly number[] | null)[]
+    readonly tensors: readonly ({ readonly dtype: DTypeName; readonly shape: readonly number[] } | null)[]
   }[]
 }
 

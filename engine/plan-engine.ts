@@ -256,8 +256,8 @@ export class PlanEngine implements Engine {
   }
 
   forms(): AheadForms {
-    const shapeOf = (value: Value): readonly number[] | null => (value instanceof Tensor ? value.shape : null)
-    const calls = this.entries.map(({ method, example, lastRow }) => ({ method, lastRow, shapes: example.map(shapeOf) }))
+    const described = (value: Value) => (value instanceof Tensor ? { dtype: value.dtype, shape: value.shape } : null)
+    const calls = this.entries.map(({ method, example, lastRow }) => ({ method, lastRow, tensors: example.map(described) }))
     return { state: this.state.byName(), calls }
   }
 

@@ -86,7 +86,7 @@ export class Module {
     return this.engine.outputs
   }
 
-  /** @internal What a `.ptlc` file keeps between calls, and the calls that it has plans for; null for others, which take any call. */
+  /** What a `.ptlc` file keeps between calls, and the calls that it has plans for, without its model; null for others, which take any call. */
   forms(): AheadForms | null {
     return this.engine.forms()
   }

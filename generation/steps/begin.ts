@@ -1,3 +1,4 @@
+import { inputsOf } from '../inputs.js'
 import type { LanguageModel } from '../language-model.js'
 import { fixedSize, rolesOf, type Slot } from '../roles.js'
 import { type Around, Caller } from './caller.js'
@@ -21,10 +22,11 @@ export function cacheKindOf(slots: readonly Slot[]): CacheKind {
 
 /** Before the first token. Throws INVALID_ARGUMENT for models that are no language models. */
 export function beginSteps(model: LanguageModel, around: Around): Steps {
-  const slots = rolesOf(model.inputs)
-  const caller = new Caller(model, slots, around)
-  const kind = cacheKindOf(slots)
+  const planned = rolesOf(inputsOf(model))
+  const kind = cacheKindOf(planned)
+  if (kind === 'buffers' || kind === 'fixed') return new FixedSteps(new Caller(model, planned, around))
+  // the model beside the file takes any length
+  const caller = new Caller(model, rolesOf(model.inputs), around)
   if (kind === 'none') return new WholeSteps(caller)
-  if (kind !== 'growing') return new FixedSteps(caller)
   return takesRows(caller) ? new RowSteps(caller) : new GrowingSteps(caller)
 }

@@ -34,7 +34,7 @@ export class Caller {
   ) {
     const size = slots.find(({ role }) => role === 'tokens')!.info.shape?.at(-1)
     this.sizes = PlannedSizes.of(model, slots)
-    this.width = fixedSize(size) ?? this.sizes?.only ?? null
+    this.width = fixedSize(size)
     this.most = mostOf(size)
     this.givesRows = (model.outputs?.[0]?.shape?.length ?? 0) > 1
   }

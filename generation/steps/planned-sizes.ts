@@ -22,15 +22,9 @@ export class PlannedSizes {
     const place = [...new Set(slots.map((slot) => slot.argument))].indexOf(argument)
     if (path.length > 0) return null
     const sizesOf = (wanted: boolean): Set<number> =>
-      new Set(calls.flatMap(({ shapes, lastRow }) => (lastRow === wanted ? (shapes[place]?.at(-1) ?? []) : [])))
+      new Set(calls.flatMap(({ tensors, lastRow }) => (lastRow === wanted ? (tensors[place]?.shape.at(-1) ?? []) : [])))
     const found = new PlannedSizes(sizesOf(false), sizesOf(true))
     return found.sizes.length === 0 ? null : found
-  }
-
-  /** The size that all calls have, with a row for each token, so that fewer can be filled up; null where there are several, and where it is one token. */
-  get only(): number | null {
-    const [size = 1, ...others] = this.sizes
-    return others.length === 0 && size > 1 && this.whole.has(size) ? size : null
   }
 
   /** Whether a call of so many tokens can be asked for the last row alone. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { compileAhead, type PlannedCall } from '../../src/ahead.js'
+import { tokenRuns } from '../../src/cli/token-runs.js'
 import { generate, loadModule, type LoadOptions, type Module, openSession, type Tensor, tensor } from '../../src/index.js'
 import { writeProgram } from '../differential/archive.js'
 import type { Statement } from '../differential/program.js'
@@ -223,6 +224,16 @@ t.test('language models', async (t) => {
   fork.rewind(conversation.length)
   t.same(await tokensOf(fork.generate(conversation, { maxTokens: 6 })), middle!.tokens.slice(6, 12), 'a fork')
   ahead.dispose()
+
+  const executorch = gunzipSync(readFileSync(new URL('../fixtures/generation/llama-tokens-place.pte.gz', import.meta.url)))
+  const from = join(folder, 'llama.pte')
+  writeFileSync(from, executorch)
+  const plans = compileAhead(from, (module) => tokenRuns(module)!)
+  const pte = await loadModule(plans)
+  for (const { prompt, tokens: wanted } of continued.llama)
+    t.same(await tokensOf(generate(pte, prompt, { maxTokens: wanted.length })), wanted, `a .pte, a prompt of ${prompt.length} tokens`)
+  t.equal((await openSession(pte)).capacity, pte.call('get_max_seq_len'))
+  pte.dispose()
 
   const one = await loadModule(files('llama-one', program, [tokens(1)]).alone)
   t.same(await tokensOf(generate(one, long!.prompt, { maxTokens: 8 })), long!.tokens.slice(0, 8), 'token by token')

@@ -13,6 +13,7 @@ export class Turns {
       methods: module.methods,
       inputs: module.inputs,
       outputs: module.outputs,
+      forms: () => module.forms(),
       parameters: () => module.parameters(),
       call: (method, args) => module.call(method, args, { limits }),
       saveState: () => module.saveState(),

@@ -22,6 +22,10 @@ const SHAPES: Readonly<Record<string, readonly string[]>> = {
   position: ['1,1,3'],
   lists: ['1,3'],
   decay: ['3'],
+  quotients: ['3'],
+  turned: ['3'],
+  ranges: ['3'],
+  backwards: ['3'],
 }
 
 async function written(t: Test, model: string, name: string): Promise<string> {
@@ -44,6 +48,9 @@ for (const model of [
   'decay.pt',
   'position.pt',
   'lists.pt',
+  'quotients.pt',
+  'turned.pt',
+  'ranges.pt',
 ]) {
   const name = model.split('.')[0]!
   await t.test(`${model} keeps its state`, async (t) => {
@@ -61,7 +68,8 @@ for (const model of [
     const again = output.replace('out.pte', 'again.pte')
     const { status, stderr } = await ptlite('convert', output, '-o', again)
     // a number that is a result is read in what the call computes
-    if (['counter', 'decay'].includes(name)) return void t.match(stderr, /aten::(Int|Float)\.Tensor reads the contents of a tensor/)
+    if (['counter', 'decay', 'quotients'].includes(name))
+      return void t.match(stderr, /aten::(Int|Float)\.Tensor reads the contents of a tensor/)
     t.equal(status, 0, stderr)
     const module = await loadModule(again)
     for (const { args, result } of callsOf(name))
@@ -81,6 +89,18 @@ await t.test('buffers have names and first values', async (t) => {
   t.ok(layout!.methods[0]!.operators.some(({ name }) => name === 'aten::copy_'))
 })
 
+await t.test('a place that is none is an error, and counts from the end where all of its rows do', async (t) => {
+  const output = await written(t, source('backwards.pt'), 'backwards')
+  for (const compile of ['off', 'eager'] as const) {
+    const module = await loadModule(output, { compile })
+    const calls = callsOf('backwards')
+    for (const { args, result } of calls.slice(0, 2)) t.equal(difference(module.call('forward', args.map(inputOf)), result), undefined)
+    // of which PyTorch takes no rows
+    t.throws(() => module.call('forward', calls[2]!.args.map(inputOf)), { code: 'INVALID_ARGUMENT' })
+    module.dispose()
+  }
+})
+
 await t.test('what has no form is refused, saying why', async (t) => {
   const refused = async (model: string, pattern: RegExp): Promise<void> => {
     const { status, stderr } = await ptlite('convert', source(model), '-o', join(t.testdir({}), 'out.pte'), '--shape', '3')
@@ -91,6 +111,10 @@ await t.test('what has no form is refused, saying why', async (t) => {
   await refused('growing.pt', /attribute 'rows' becomes a list or dict of another length or other keys/)
   await refused('branch.pt', /a number that outlives calls decides what it does \(aten::gt\.int\)/)
   await refused('texts.pt', /attribute 'text' changes and is no tensor or number/)
+  await refused('shrinking.pt', /aten::slice\.Tensor from a number that outlives calls up to one that may be further from it/)
+  await refused('steps.pt', /aten::arange\.start from a number that outlives calls up to one that may be further from it/)
+  await refused('twins.pt', /attributes that come to share memory are written to in place/)
+  await refused('reset.pt', /attributes that come to share memory are written to in place/)
 })
 
 await t.test('numbers are buffers of one element', async (t) => {

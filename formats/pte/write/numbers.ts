@@ -116,11 +116,24 @@ const constantArg = (value: Value): Arg => ({ kind: 'constant', value })
 /** A number that is computed, as a tensor of one element, or one that is the same in each call. */
 type Operand = { readonly id: ValueId } | { readonly value: number | Float }
 
+/** An int as one that varies and a constant: equal keys are equal numbers. */
+interface Form {
+  readonly key: string
+  readonly offset: number
+}
+
+/** Dtypes of ranges whose numbers are ints that become these. */
+const RANGES: ReadonlySet<DType> = new Set([DType.int32, DType.int64, DType.float32, DType.float64])
+
 /** Operators that make a tensor of one number. */
 const SCALARS: ReadonlySet<string> = new Set(['aten::tensor.int', 'aten::tensor.float', 'aten::scalar_tensor'])
 
 function argOf(operand: Operand): Arg {
   return 'id' in operand ? valueArg(operand.id) : constantArg(operand.value)
+}
+
+function varies(name: string): Error {
+  return unsupported(`${name} from a number that outlives calls up to one that may be further from it`)
 }
 
 /**
@@ -130,6 +143,8 @@ function argOf(operand: Operand): Arg {
 export class Numbers {
   private readonly computed: ValueId[] = []
   private readonly made: ValueId[] = []
+  /** Of those that are computed. */
+  private readonly forms: Form[] = []
 
   /** `starts`: those that attributes hold, as inputs. `tensorAt`: a tensor of the start. `madeIds`: what the graph calls those that steps make, where it has them. */
   constructor(
@@ -164,12 +179,38 @@ export class Numbers {
         return
       case 'int':
         this.computed.push(step.reads === true ? this.read(args) : this.compute(op!.qualifiedName, args))
+        this.forms.push(this.formOfStep(op!.qualifiedName, args, this.computed.at(-1)!))
         return
       case 'tensor': {
         const known = this.madeIds.get(this.made.length)
-        this.made.push(this.tensor(op!.qualifiedName, args, plainType(gives.like.type, gives.like.shape), known))
+        const { type: dtype, ...layout } = gives.like
+        this.made.push(this.tensor(op!.qualifiedName, args, { dtype, ...layout }, known))
       }
     }
+  }
+
+  private formOf(arg: PrologueArg): Form {
+    if (arg.kind === 'computed') return this.forms[arg.index]!
+    if (arg.kind !== 'value') return { key: `${arg.kind} ${arg.index}`, offset: 0 }
+    const { value } = arg
+    if (typeof value === 'number') return { key: '', offset: value }
+    return { key: value instanceof Float ? `float ${value.value}` : String(value), offset: 0 }
+  }
+
+  private formOfStep(name: string, args: readonly PrologueArg[], result: ValueId): Form {
+    const forms = args.map((arg) => this.formOf(arg))
+    const [a, b] = forms
+    const sign = this.isFloat({ id: result }) ? 0 : /^aten::add(\.int)?$/.test(name) ? 1 : /^aten::sub(\.int)?$/.test(name) ? -1 : 0
+    if (sign !== 0 && b!.key === '') return { key: a!.key, offset: a!.offset + sign * b!.offset }
+    if (sign === 1 && a!.key === '') return { key: b!.key, offset: a!.offset + b!.offset }
+    return { key: `${name}(${forms.map(({ key, offset }) => `${key} + ${offset}`).join()})`, offset: 0 }
+  }
+
+  /** Whether there are always `count` ints from one number up to another, `step` apart. */
+  private isCount(count: number, start: PrologueArg, end: PrologueArg | undefined, step = 1): boolean {
+    if (end === undefined || end.kind === 'tensor' || end.kind === 'made') return false
+    const [from, to] = [this.formOf(start), this.formOf(end)]
+    return from.key === to.key && Math.ceil((to.offset - from.offset) / step) === count
   }
 
   private operand(arg: PrologueArg): Operand {
@@ -182,10 +223,11 @@ export class Numbers {
     return 'id' in operand ? this.prefix.typeOf(operand.id).dtype === DType.float64 : operand.value instanceof Float
   }
 
-  private as(id: ValueId, dtype: DType): ValueId {
-    if (this.prefix.typeOf(id).dtype === dtype) return id
+  private as(id: ValueId, dtype: DType, known?: ValueId): ValueId {
+    const type = this.prefix.typeOf(id)
+    if (type.dtype === dtype) return id
     const args = [valueArg(id), constantArg(dtype), constantArg(false), constantArg(false), constantArg(null)]
-    return this.prefix.node('aten::to.dtype', args, plainType(dtype))
+    return this.prefix.node('aten::to.dtype', args, known ?? plainType(dtype, type.shape))
   }
 
   /** Both of one dtype, a float where one of them is or has to be. */
@@ -217,18 +259,20 @@ export class Numbers {
         return this.difference(operands)
       case 'aten::neg': {
         const [dtype, given] = this.common(operands)
+        // of a Scalar it rounds floats to float32
+        if (name === base && dtype === DType.float64) break
         return this.number('aten::neg', dtype, argOf(given[0]!))
       }
       case 'aten::div':
         return this.quotient(operands, true, ['aten::div.Tensor', 'aten::div.Scalar'])
       case 'aten::floordiv':
-        return this.quotient(operands, false, ['aten::div.Tensor_mode', 'aten::div.Scalar_mode'], 'floor')
+        return this.floorQuotient(operands)
       case 'aten::remainder':
-        return this.quotient(operands, false, ['aten::remainder.Tensor', 'aten::remainder.Scalar'])
+        return this.remainder(operands)
       case 'prim::max':
-        return this.extreme(operands, 'aten::maximum', (bound) => [bound, null])
+        return this.extreme(operands, 'aten::gt.Tensor')
       case 'prim::min':
-        return this.extreme(operands, 'aten::minimum', (bound) => [null, bound])
+        return this.extreme(operands, 'aten::lt.Tensor')
       case 'aten::Float':
         if (x !== undefined && y === undefined && 'id' in x) return this.as(x.id, DType.float64)
         break
@@ -265,11 +309,30 @@ export class Numbers {
     return this.number(ofTensors, dtype, valueArg(this.constant(x!.value, id, dtype)), valueArg(id), ...rest)
   }
 
-  private extreme(operands: readonly Operand[], op: string, bounds: (bound: number | Float) => Value[]): ValueId {
-    const [dtype, [x, y]] = this.common(operands)
-    if ('id' in x! && 'id' in y!) return this.number(op, dtype, argOf(x), argOf(y))
-    const [a, b] = 'id' in x! ? [x, y as { readonly value: number | Float }] : [y!, x!]
-    return this.number('aten::clamp', dtype, argOf(a), ...bounds(b.value).map(constantArg))
+  /** Of floats the floor of the rounded quotient, as TorchScript has it; that of tensors is the floor of the exact one. */
+  private floorQuotient(operands: readonly Operand[]): ValueId {
+    if (!operands.some((operand) => this.isFloat(operand)))
+      return this.quotient(operands, false, ['aten::div.Tensor_mode', 'aten::div.Scalar_mode'], 'floor')
+    const quotient = this.quotient(operands, true, ['aten::div.Tensor', 'aten::div.Scalar'])
+    return this.number('aten::floor', DType.float64, valueArg(quotient))
+  }
+
+  /** Of floats fmod(b + fmod(a, b), b), as TorchScript has it, with its roundings. */
+  private remainder(operands: readonly Operand[]): ValueId {
+    if (!operands.some((operand) => this.isFloat(operand)))
+      return this.quotient(operands, false, ['aten::remainder.Tensor', 'aten::remainder.Scalar'])
+    const rest = (of: readonly Operand[]): Operand => ({ id: this.quotient(of, true, ['aten::fmod.Tensor', 'aten::fmod.Scalar']) })
+    const by = operands[1]!
+    const moved = this.sum('aten::add', [rest(operands), by])
+    return (rest([{ id: moved }, by]) as { readonly id: ValueId }).id
+  }
+
+  /** The first number where it is beyond the second one, as TorchScript has it: the second one where either is NaN. */
+  private extreme(operands: readonly Operand[], isBeyond: string): ValueId {
+    const [dtype, given] = this.common(operands)
+    const { id: like } = given.find((operand) => 'id' in operand) as { readonly id: ValueId }
+    const [a, b] = given.map((operand) => valueArg('id' in operand ? operand.id : this.constant(operand.value, like, dtype))) as [Arg, Arg]
+    return this.number('aten::where.self', dtype, valueArg(this.number(isBeyond, DType.bool, a, b)), a, b)
   }
 
   /** The number that a tensor of one element holds. */
@@ -304,17 +367,24 @@ export class Numbers {
       const number = this.as(this.numberOf(filled as NumberSource), type.dtype)
       return this.prefix.node('aten::expand', [valueArg(number), constantArg([...type.shape]), constantArg(false)], known ?? type)
     }
-    if (name === 'aten::arange.start' && isNumber(args[0])) return this.range(this.numberOf(args[0] as NumberSource), type.shape[0]!, known)
+    if (name === 'aten::arange.start' && isNumber(args[0])) {
+      const number = this.numberOf(args[0] as NumberSource)
+      if (this.isFloat({ id: number }) || !RANGES.has(type.dtype) || !this.isCount(type.shape[0]!, args[0]!, args[1])) throw varies(name)
+      return this.range(number, type, known)
+    }
     if (!args.some(isNumber)) return this.same(name, args, type, known)
-    const [from, dim, start] = args
-    if ((name === 'aten::slice.Tensor' || name === 'aten::narrow' || name === 'aten::select.int') && isNumber(start)) {
-      const source = this.source(from!)
+    const [from, dim, start, end] = args
+    const isSlice = name === 'aten::slice.Tensor'
+    if ((isSlice || name === 'aten::narrow' || name === 'aten::select.int') && isNumber(start)) {
       const axis = dim?.kind === 'value' && typeof dim.value === 'number' ? dim.value : NaN
-      const stepArg = name === 'aten::slice.Tensor' ? args[4] : undefined
+      const stepArg = isSlice ? args[4] : undefined
       const step = stepArg?.kind === 'value' && typeof stepArg.value === 'number' ? stepArg.value : 1
-      const others = args.slice(3).filter((_, i) => i > 0 || name !== 'aten::slice.Tensor')
-      if (!Number.isNaN(axis) && !others.some(isNumber))
-        return this.rows(source, axis, this.numberOf(start as NumberSource), step, name, type, known)
+      const isPlaced = isSlice ? isNumber(end) && !isNumber(stepArg) : !isNumber(end)
+      if (!Number.isNaN(axis) && isPlaced) {
+        const [first, last] = [start, isSlice ? end : start].map((arg) => this.numberOf(arg as NumberSource)) as [ValueId, ValueId]
+        if (isSlice && !this.isCount(type.shape.at(axis)!, start!, end, step)) throw varies(name)
+        return this.rows(this.source(from!), axis, { first, last, step }, name, type, known)
+      }
     }
     throw unsupported(`${name} at a place that follows from a number that outlives calls`)
   }
@@ -323,14 +393,17 @@ export class Numbers {
     return this.prefix.node('aten::clone', [valueArg(id), constantArg(null)], known)
   }
 
-  /** `length` ints from a number on. */
-  private range(start: ValueId, length: number, known: ValueId | undefined): ValueId {
+  /** As many ints as a tensor has, from a number on. */
+  private range(start: ValueId, type: TensorType, known: ValueId | undefined): ValueId {
+    const ints = plainType(DType.int64, type.shape)
     const all = this.prefix.node(
       'aten::arange',
-      [length, DType.int64, null, null, null].map((value) => constantArg(value)),
-      plainType(DType.int64, [length]),
+      [type.shape[0]!, DType.int64, null, null, null].map((value) => constantArg(value)),
+      ints,
     )
-    return this.prefix.node('aten::add.Tensor', [valueArg(all), valueArg(start), constantArg(1)], known ?? plainType(DType.int64, [length]))
+    const isInts = type.dtype === DType.int64
+    const range = this.prefix.node('aten::add.Tensor', [valueArg(all), valueArg(start), constantArg(1)], isInts ? (known ?? ints) : ints)
+    return isInts ? range : this.as(range, type.dtype, known)
   }
 
   /** What does not depend on numbers that vary. */
@@ -344,12 +417,14 @@ export class Numbers {
     return this.prefix.view(name, given, known ?? type, this.prefix.storageOf(base.id))
   }
 
-  /** A view of a tensor at a place that is computed: the rows that it shows, in the tensor's memory as far as the graph goes. Negative places count from the end. */
+  /**
+   * A view of a tensor at a place that is computed: the rows that it shows, in the tensor's memory as far as the graph goes. Places count from the end where `last`, which is one
+   * of them or behind them, is negative; one that is negative without that is no index.
+   */
   private rows(
     source: ValueId,
     axis: number,
-    start: ValueId,
-    step: number,
+    { first, last, step }: { readonly first: ValueId; readonly last: ValueId; readonly step: number },
     name: string,
     type: TensorType,
     known: ValueId | undefined,
@@ -360,9 +435,9 @@ export class Numbers {
     const isOne = name === 'aten::select.int'
     const count = isOne ? 1 : type.shape[dim]!
     const size = whole.shape[dim]!
-    const below = this.number('aten::clamp', DType.int64, valueArg(start), constantArg(-1), constantArg(0))
+    const below = this.number('aten::clamp', DType.int64, valueArg(last), constantArg(-1), constantArg(0))
     const back = this.number('aten::mul.Scalar', DType.int64, valueArg(below), constantArg(size))
-    const place = this.number('aten::sub.Tensor', DType.int64, valueArg(start), valueArg(back), constantArg(1))
+    const place = this.number('aten::sub.Tensor', DType.int64, valueArg(first), valueArg(back), constantArg(1))
     const ints = plainType(DType.int64, [count])
     const all = prefix.node('aten::arange.start_step', [0, count * step, step, DType.int64, null, null, null].map((value) => constantArg(value)), ints) // prettier-ignore
     const index = prefix.node('aten::add.Tensor', [valueArg(all), valueArg(place), constantArg(1)], ints)

@@ -346,21 +346,21 @@ function isSamePlain(a: Value, b: Value): boolean {
   return a instanceof Float && b instanceof Float ? Object.is(a.value, b.value) : Object.is(a, b)
 }
 
-/** Attributes that have come to hold one tensor would be two buffers: what is written to one of them in place would be missing in the other. */
+/** Attributes that have come to hold one tensor, or a constant, would be several buffers: what is written to one of them in place would be missing in the others. */
 function refuseShared(
-  { values }: Graph,
+  { values, constants }: Graph,
   set: ReadonlyMap<number, Arg>,
   inputs: readonly { readonly id: ValueId; readonly is: GraphInput }[],
   inPlace: ReadonlySet<number>,
 ): void {
   const storageOf = (id: ValueId): number => values.get(id)!.storage
-  for (const [index, arg] of set) {
-    if (arg.kind !== 'value') continue
-    for (const { id, is } of inputs) {
-      const isOther = is.kind === 'state' && is.index !== index && storageOf(id) === storageOf(arg.id)
-      if (isOther && (inPlace.has(is.index) || inPlace.has(index)))
-        throw unsupported('attributes that come to share memory are written to in place')
-    }
+  const held = inputs.flatMap(({ id, is }) => (is.kind === 'state' ? [{ storage: storageOf(id), state: is.index }] : []))
+  const fixed = constants.map(({ id }) => ({ storage: storageOf(id), state: -1 }))
+  const become = [...set].flatMap(([state, arg]) => (arg.kind === 'value' ? [{ storage: storageOf(arg.id), state }] : []))
+  for (const { storage, state } of become) {
+    const shares = [...held, ...fixed, ...become].filter((other) => other.storage === storage && other.state !== state)
+    if (shares.some((other) => inPlace.has(state) || inPlace.has(other.state)))
+      throw unsupported('attributes that come to share memory are written to in place')
   }
 }
 

@@ -1,3 +1,4 @@
+import { combine, promoteTypes } from '../../runtime/tensor/promote.js'
 import { contiguousStrides, sameShape } from '../../runtime/tensor/shape.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import {
@@ -58,6 +59,15 @@ export function stateValues(graph: Graph, states: readonly ValueId[]): StateValu
 }
 
 class Refused extends Error {}
+
+/** Operators that put numbers, or add them, where indices or masks say, whose dtype does not matter. */
+const PLACING = /^aten::(index|masked|scatter|put)/
+
+/** Whether what is computed of tensors of these types has the dtype of the first one. */
+function keepsDtype(type: TensorType, other: TensorType): boolean {
+  const isNumber = other.shape.length === 0 && type.shape.length > 0
+  return type.dtype === other.dtype || (isNumber ? combine : promoteTypes)(type.dtype, other.dtype) === type.dtype
+}
 
 class Rewriter {
   private readonly editor: Editor
@@ -130,7 +140,7 @@ class Rewriter {
   private withoutWrite(node: OperatorNode, target: ValueId, state: State): GraphNode[] {
     if (node.writes.length > 1 || inputOf(node) !== target) throw new Refused(`${node.op} writes to an attribute`)
     const { type } = this.graph.values.get(target)!
-    const given = node.op === 'aten::copy_' ? this.copied(node, type) : this.functional(node)
+    const given = node.op === 'aten::copy_' ? this.copied(node, type) : this.functional(node, type)
     const result = onlyResult(node)
     const made = this.define(type)
     const functional: GraphNode = { ...node, ...given, writes: [], results: [{ kind: 'value', id: made }] }
@@ -141,9 +151,11 @@ class Rewriter {
     return [functional, ...scatters]
   }
 
-  private functional(node: OperatorNode): Pick<OperatorNode, 'op' | 'args'> {
-    const op = functionalName(node.op)
+  private functional(node: OperatorNode, type: TensorType): Pick<OperatorNode, 'op' | 'args'> {
+    const op = functionalName(node.op, type.dtype)
     if (op === null) throw new Refused(`${node.op} writes to an attribute`)
+    if (!PLACING.test(op) && !usesOf(node).every((id) => keepsDtype(type, this.graph.values.get(id)!.type)))
+      throw new Refused(`${node.op} writes numbers of another dtype to an attribute`)
     return { op, args: node.args.map((arg) => mapArg(arg, (id) => this.read(id))) }
   }
 

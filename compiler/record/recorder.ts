@@ -2,6 +2,7 @@ import { elementsOf, reachable, someTensor } from '../../program/reach.js'
 import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import type { ProgramInstance, OperatorCall, RunRecorder } from '../../interpreter/run-state.js'
 import type { OperatorEntry } from '../../runtime/operators/table/registry.js'
+import { isWritten } from '../../runtime/operators/table/schema.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
 import { hasFewPaths } from '../../runtime/tensor/paths.js'
 import { extentOf, sameShape } from '../../runtime/tensor/shape.js'
@@ -376,7 +377,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     const isTraining = args[declared.findIndex(({ name }) => name === 'training')]
     if (isTraining === false && hasFact(entry.qualifiedName, 'writes_in_training')) return []
     for (let i = 0; i < declared.length && i < args.length; i++) {
-      if (declared[i]!.alias?.includes('!') !== true) continue
+      if (!isWritten(declared[i])) continue
       const arg = args[i]!
       if (arg instanceof Tensor) written.push(arg)
       else if (Array.isArray(arg) && declared[i]!.type.startsWith('Tensor')) written.push(...arg.filter((t) => t instanceof Tensor))

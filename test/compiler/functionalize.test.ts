@@ -1,5 +1,6 @@
 import t from 'tap'
 import { functionalize, functionalName } from '../../compiler/passes/canonical/functionalize.js'
+import { DType } from '../../runtime/tensor/dtype.js'
 import { operators as operatorTable } from '../../src/index.js'
 import { check } from './pass-weights.js'
 
@@ -8,6 +9,18 @@ t.test('functionalize', (t) => {
   check(t, functionalize, chain, ['aten::sigmoid', 'aten::relu'])
   const seen = chain.replace('return %2', '%3: float32[4] @2 = aten::add.Tensor(%1, %2, 1)\nreturn %3')
   check(t, functionalize, seen, ['aten::sigmoid', 'aten::relu_', 'aten::add.Tensor'])
+  t.end()
+})
+
+t.test('operators in place whose functional form has results of another dtype', (t) => {
+  const compared =
+    'input %0: float32[4] @0\n%1: float32[4] @1 = aten::sigmoid(%0)\n%2: float32[4] @1 = aten::lt_.Scalar(%1!, 0.5)\nreturn %2\n'
+  check(t, functionalize, compared, ['aten::sigmoid', 'aten::lt_.Scalar'])
+  check(t, functionalize, compared.replace('aten::lt_.Scalar(%1!, 0.5)', 'aten::logical_not_(%1!)'), [
+    'aten::sigmoid',
+    'aten::logical_not_',
+  ])
+  t.equal(functionalName('aten::logical_not_', DType.bool), 'aten::logical_not')
   t.end()
 })
 
@@ -35,7 +48,7 @@ t.test('operators in place that have no functional form', (t) => {
     ...['transpose_', 'requires_grad_', '_coalesced_', 'set_.source_Tensor_storage_offset', 'sparse_resize_and_clear_'],
     ...['_index_put_impl_.hacked_twin', '_no_grad_embedding_renorm_', 'mul_.t'],
   ]
-  t.strictSame(inPlace.filter((name) => functionalName(name) === null).sort(), gaps.map((name) => `aten::${name}`).sort())
+  t.strictSame(inPlace.filter((name) => functionalName(name, DType.bool) === null).sort(), gaps.map((name) => `aten::${name}`).sort())
   const power = 'input %0: float32[4] @0\n%1: float32[4] @1 = aten::exp(%0)\n%2: float32[4] @1 = aten::pow_.Scalar(%1!, 3)\nreturn %2\n'
   check(t, functionalize, power, ['aten::exp', 'aten::pow.Tensor_Scalar'])
   t.end()

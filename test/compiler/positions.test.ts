@@ -135,6 +135,17 @@ t.test('a copy of rows at a place that a tensor holds', async (t) => {
   compare(t, await pairOf(body, result), [0, 2, 7, 3, 99, -3, -2, -1, -99, 4])
 })
 
+t.test('copies of rows of two tensors, at a place that is none of the shorter one', async (t) => {
+  const body = [
+    READ,
+    'd = torch.copy_(self.cache, torch.add(self.cache, 1))',
+    'z = torch.slice_copy(self.cache, 0, p, torch.add(p, 2), 1)',
+    'w = torch.slice_copy(torch.slice(self.cache, 0, 0, 5), 0, p, torch.add(p, 2), 1)',
+    'y = torch.relu(torch.tanh(x))',
+  ]
+  compare(t, await pairOf(body, 'torch.add(torch.mul(torch.tanh(z), torch.tanh(w)), torch.mul(x, y))'), [0, 1, 3, 4, 2, 4, 3, 7, -1])
+})
+
 t.test('a number with an int32 that has no dimensions, whose dtype the result has', async (t) => {
   const body = [READ, 'k = torch._to_copy(torch.select(torch.select(torch.abs(x), 0, 0), 0, 1), dtype=3)', 'y = torch.relu(torch.tanh(x))']
   const pair = await pairOf(body, 'torch.mul(torch.add(k, p), torch.add(torch.mul(k, 2), p))')

@@ -26,6 +26,7 @@ const SHAPES: Readonly<Record<string, readonly string[]>> = {
   turned: ['3'],
   ranges: ['3'],
   backwards: ['3'],
+  fills: ['3'],
 }
 
 async function written(t: Test, model: string, name: string): Promise<string> {
@@ -51,6 +52,7 @@ for (const model of [
   'quotients.pt',
   'turned.pt',
   'ranges.pt',
+  'fills.pt',
 ]) {
   const name = model.split('.')[0]!
   await t.test(`${model} keeps its state`, async (t) => {
@@ -113,6 +115,8 @@ await t.test('what has no form is refused, saying why', async (t) => {
   await refused('texts.pt', /attribute 'text' changes and is no tensor or number/)
   await refused('shrinking.pt', /aten::slice\.Tensor from a number that outlives calls up to one that may be further from it/)
   await refused('steps.pt', /aten::arange\.start from a number that outlives calls up to one that may be further from it/)
+  await refused('promoted.pt', /aten::mul_\.Tensor writes numbers of another dtype to an attribute/)
+  await refused('compared.pt', /aten::lt_\.Scalar writes to an attribute/)
   await refused('twins.pt', /attributes that come to share memory are written to in place/)
   await refused('reset.pt', /attributes that come to share memory are written to in place/)
 })

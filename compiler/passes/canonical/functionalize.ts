@@ -1,4 +1,6 @@
 import { calledOperator, findOperator } from '../../../runtime/operators/table/registry.js'
+import { isWritten } from '../../../runtime/operators/table/schema.js'
+import { DType } from '../../../runtime/tensor/dtype.js'
 import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { isContiguous } from '../../../runtime/tensor/shape.js'
 import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'
@@ -36,7 +38,7 @@ function replaceInPlace(graph: Graph, original: OperatorNode): Graph | null {
   const analysis = new Analysis(graph)
   const target = node.writes[0]!
   const result = onlyResult(node)
-  const functional = functionalName(node.op)
+  const functional = functionalName(node.op, analysis.type(target).dtype)
   if (functional === null || node.writes.length !== 1 || result === undefined || inputOf(node) !== target) return null
   const type = analysis.type(target)
   const storage = analysis.storage(target)
@@ -82,15 +84,18 @@ const RENAMED: Readonly<Record<string, string>> = {
   'aten::ldexp_': 'aten::ldexp.Tensor',
 }
 
-/** `aten::add.Tensor` for `aten::add_.Tensor`, where it takes the same arguments. */
-export function functionalName(op: string): string | null {
+/** Operators that give bools of whatever numbers; in place these are numbers. */
+const COMPARING = /^aten::(eq|ne|lt|le|gt|ge|not_equal|less|less_equal|greater|greater_equal|logical_and|logical_or|logical_xor|logical_not)_$/
+
+/** `aten::add.Tensor` for `aten::add_.Tensor`, where it takes the same arguments, and gives the same of a tensor of this dtype. */
+export function functionalName(op: string, dtype: DType): string | null {
   const [name, overload] = op.split('.') as [string, string | undefined]
-  if (!name.endsWith('_') || name.endsWith('__')) return null
+  if (!name.endsWith('_') || name.endsWith('__') || (COMPARING.test(name) && dtype !== DType.bool)) return null
   const functional = RENAMED[op] ?? (overload === undefined ? name.slice(0, -1) : `${name.slice(0, -1)}.${overload}`)
   const found = calledOperator(functional)
   const given = findOperator(op)!.schema.arguments
   if (found === undefined || found.schema.returns.length !== 1) return null
   const args = found.schema.arguments
-  if (args.length !== given.length || args.some((arg, i) => arg.type !== given[i]!.type || (arg.alias?.includes('!') ?? false))) return null
+  if (args.length !== given.length || args.some((arg, i) => arg.type !== given[i]!.type || isWritten(arg))) return null
   return functional
 }

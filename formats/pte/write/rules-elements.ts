@@ -94,6 +94,7 @@ export const ELEMENTS: Readonly<Record<string, Rule>> = {
   'aten::hardswish': of((x, l, into) => l.scalar('div', l.mul(x, ramp(x, l)), 6, into)),
   'aten::hardsigmoid': of((x, l, into) => l.scalar('div', ramp(x, l), 6, into)),
   'aten::relu6': of((x, l, into) => l.clamp(x, 0, 6, into)),
+  'aten::zero': of((x, l, into) => l.call('aten::fill.Scalar_out', [x, 0], into)),
   'aten::square': of((x, l, into) => l.mul(x, x, into)),
   'aten::softplus': of((x, l, into, args) => {
     if (args.number('beta') !== 1) throw unsupported(`softplus with beta ${args.number('beta')}`)

@@ -1,5 +1,6 @@
 // Feed-forward layers of experts whose weights are integers, as torchao packs them: they are widened where they are used.
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <algorithm>
@@ -117,8 +118,10 @@ float silu(float x) {
 int32_t experts_ffn(experts_ffn_frame* frame) {
   const experts_ffn_frame& f = *frame;
   const int64_t pairs = f.rows * f.active, hidden = f.hidden, depth = f.depth;
-  const size_t own = static_cast<size_t>(f.experts + 1 + pairs) * sizeof(int64_t);
-  auto* memory = static_cast<char*>(ptlite_scratch(own + static_cast<size_t>(pairs) * static_cast<size_t>(3 * hidden + 1) * sizeof(float)));
+  const size_t own = static_cast<size_t>(f.experts + 1 + pairs) * sizeof(int64_t), pair = static_cast<size_t>(3 * hidden + 1) * sizeof(float);
+  // neither is as large as what they make together
+  if (static_cast<size_t>(pairs) > (SIZE_MAX - own) / pair) return PTLITE_NO_MEMORY;
+  auto* memory = static_cast<char*>(ptlite_scratch(own + static_cast<size_t>(pairs) * pair));
   if (memory == nullptr) return PTLITE_NO_MEMORY;
   auto* begins = reinterpret_cast<int64_t*>(memory);
   auto* floats = reinterpret_cast<float*>(memory + own);

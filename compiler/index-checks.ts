@@ -1,7 +1,7 @@
 import { calledOperator } from '../runtime/operators/table/registry.js'
-import { contiguousStrides, numelOf } from '../runtime/tensor/shape.js'
+import { numelOf } from '../runtime/tensor/shape.js'
 import { DType } from '../runtime/tensor/dtype.js'
-import { type Arg, definitionsOf, type Graph, type GraphNode, type OperatorNode, value, type ValueId } from './graph/graph.js'
+import { type Arg, definitionsOf, denseType, type Graph, type GraphNode, type OperatorNode, value, type ValueId } from './graph/graph.js'
 import { usesOf } from './graph/node.js'
 import { constantOf } from './graph/shared-constants.js'
 import { Editor } from './passes/editor.js'
@@ -118,7 +118,7 @@ function storagesWritten({ values }: Graph, nodes: readonly GraphNode[]): Set<nu
 function checkOf({ index, size }: Check, { origin }: OperatorNode, editor: Editor): OperatorNode {
   const zeros = editor.addConstant(constantOf(new Float32Array(size), [size]), 'zeros')
   const { shape } = editor.typeOf(index)
-  const taken = editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null })
+  const taken = editor.newValue(denseType(DType.float32, shape))
   return {
     kind: 'operator',
     op: GET,

@@ -1,5 +1,6 @@
 import type { Quant, Tensor } from '../../runtime/tensor/tensor.js'
 import type { DType } from '../../runtime/tensor/dtype.js'
+import { contiguousStrides } from '../../runtime/tensor/shape.js'
 import type { CustomObject } from '../../runtime/tensor/value.js'
 import { type Arg, type OperatorNode, type ValueId, visitResult } from './argument.js'
 import type { CompiledNode } from './compiled.js'
@@ -15,6 +16,11 @@ export interface TensorType {
   /** First element, counted from the start of the storage. */
   readonly offset: number
   readonly quant: Quant | null
+}
+
+/** A contiguous tensor from the start of its storage on. */
+export function denseType(dtype: DType, shape: readonly number[]): TensorType {
+  return { dtype, shape, strides: contiguousStrides(shape), offset: 0, quant: null }
 }
 
 /** A tensor of the graph. Two values with the same `storage` number are views of the same memory. */

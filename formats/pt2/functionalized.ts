@@ -1,6 +1,6 @@
 import { damaged, unsupported } from '../../program/file-error.js'
 import { findOperator } from '../../runtime/operators/table/registry.js'
-import type { OperatorSchema } from '../../runtime/operators/table/schema.js'
+import { isWritten, type OperatorSchema } from '../../runtime/operators/table/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
 import { operatorName } from './operators.js'
 import { forEachName } from './scope.js'
@@ -77,13 +77,13 @@ class Calls {
     const args = schemaOf(this.target)?.arguments ?? []
     const copies: Argument[] = []
     for (const { name, argument } of given) {
-      const isWritten = args.some((arg) => arg.name === name && arg.alias?.includes('!') === true)
+      const isCopied = args.some((arg) => arg.name === name && isWritten(arg))
       const copy = (item: Argument): Argument => {
         const made = item.kind === 'tensor' ? this.made('clone.default', { self: item }) : item
         copies.push(made)
         return made
       }
-      if (!isWritten) this.inputs.push({ name, argument })
+      if (!isCopied) this.inputs.push({ name, argument })
       else if (argument.kind === 'list') this.inputs.push({ name, argument: { kind: 'list', items: argument.items.map(copy) } })
       else this.inputs.push({ name, argument: copy(argument) })
     }

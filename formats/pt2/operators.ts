@@ -1,5 +1,5 @@
 import { findOperator, type OperatorEntry } from '../../runtime/operators/table/registry.js'
-import type { SchemaArgument } from '../../runtime/operators/table/schema.js'
+import { isWritten, type SchemaArgument } from '../../runtime/operators/table/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
 import type { CodeBuilder } from '../exported/code-builder.js'
 import { damaged, guarded } from '../../program/file-error.js'
@@ -27,8 +27,7 @@ export function writesInPlace(graph: Graph): boolean {
   return graph.nodes.some(({ target, inputs }) => {
     const name = operatorName(target)
     const args = name === undefined ? [] : (findOperator(name)?.schema.arguments ?? [])
-    const writes = args.some(({ alias }) => alias?.includes('!') === true)
-    return writes || inputs.some(({ argument }) => argument.kind === 'graph' && writesInPlace(argument.graph))
+    return args.some(isWritten) || inputs.some(({ argument }) => argument.kind === 'graph' && writesInPlace(argument.graph))
   })
 }
 

@@ -85,7 +85,8 @@ const RENAMED: Readonly<Record<string, string>> = {
 }
 
 /** Operators that give bools of whatever numbers; in place these are numbers. */
-const COMPARING = /^aten::(eq|ne|lt|le|gt|ge|not_equal|less|less_equal|greater|greater_equal|logical_and|logical_or|logical_xor|logical_not)_$/
+const COMPARING =
+  /^aten::(eq|ne|lt|le|gt|ge|not_equal|less|less_equal|greater|greater_equal|logical_and|logical_or|logical_xor|logical_not)_$/
 
 /** `aten::add.Tensor` for `aten::add_.Tensor`, where it takes the same arguments, and gives the same of a tensor of this dtype. */
 export function functionalName(op: string, dtype: DType): string | null {

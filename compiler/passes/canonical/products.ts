@@ -1,7 +1,7 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
-import { contiguousStrides, isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
+import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { viewStrides } from '../../../runtime/tensor/view-strides.js'
-import { type Arg, constant, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
+import { type Arg, constant, denseType, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { type Analysis, isNone, onlyResult, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
 import { type Canonical, NodesBefore } from './form.js'
@@ -116,7 +116,7 @@ class Layout {
   }
 
   product(a: ValueId, b: ValueId, shape: readonly number[]): ValueId {
-    return this.add('aten::matmul', [value(a), value(b)], denseType(this.editor.typeOf(a), shape))
+    return this.add('aten::matmul', [value(a), value(b)], denseType(this.editor.typeOf(a).dtype, shape))
   }
 
   /** An operand with a dimension for each group of its letters. */
@@ -143,7 +143,7 @@ class Layout {
     if (sameShape(type.shape, shape)) return id
     const strides = viewStrides(type.shape, type.strides, shape)
     const args = [value(id), constant([...shape])]
-    if (strides === null) return this.add('aten::reshape', args, denseType(type, shape))
+    if (strides === null) return this.add('aten::reshape', args, denseType(type.dtype, shape))
     return this.add('aten::reshape', args, { ...type, shape, strides }, this.editor.storageOf(id))
   }
 
@@ -183,10 +183,3 @@ class Layout {
     return valueArg(this.steps.add(op, args, type, storage))!
   }
 }
-
-const denseType = (type: TensorType, shape: readonly number[]): TensorType => ({
-  ...type,
-  shape,
-  strides: contiguousStrides(shape),
-  offset: 0,
-})

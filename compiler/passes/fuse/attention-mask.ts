@@ -1,8 +1,8 @@
 import { readTensor } from '../../../runtime/tensor/data.js'
 import { DType, isFloating } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
-import { contiguousStrides, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
-import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import { numelOf, sameShape } from '../../../runtime/tensor/shape.js'
+import { type Arg, constant, denseType, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { constantOf } from '../../graph/shared-constants.js'
 import { type Analysis, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
@@ -48,7 +48,7 @@ function isAll(id: ValueId | undefined, number: number, analysis: Analysis): boo
 export function filledMask({ origin }: OperatorNode, mask: ValueId, analysis: Analysis, editor: Editor): OperatorNode {
   const { shape } = analysis.type(mask)
   const zeros = editor.addConstant(constantOf(new Float32Array(numelOf(shape)), shape), 'zeros')
-  const id = editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null })
+  const id = editor.newValue(denseType(DType.float32, shape))
   const args = [value(zeros), value(mask), constant(new Float(-Infinity))]
   return { kind: 'operator', op: 'aten::masked_fill.Scalar', args, results: [{ kind: 'value', id }], writes: [], origin }
 }

@@ -9,6 +9,7 @@ import type { ConvolutionNode } from '../../graph/compiled.js'
 import {
   type Arg,
   constant,
+  denseType,
   type Graph,
   type GraphNode,
   type OperatorNode,
@@ -114,7 +115,7 @@ class Rewriter {
     const [batch, channels, ...spatial] = this.analysis.type(id).shape as [number, number, ...number[]]
     const { blockWidth } = this.target
     const shape = [batch, blocksOf(channels, blockWidth), ...spatial, blockWidth]
-    return { dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null }
+    return denseType(DType.float32, shape)
   }
 
   /** The node with a new result, which is the old one in blocks. */
@@ -185,7 +186,7 @@ class Rewriter {
   }
 
   private dense(shape: readonly number[], storage?: number): ValueId {
-    return this.editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null }, storage)
+    return this.editor.newValue(denseType(DType.float32, shape), storage)
   }
 
   private fromBlocked(id: ValueId, node: GraphNode): GraphNode {
@@ -253,7 +254,7 @@ class Rewriter {
     if (kind !== 'winograd') return constant
     const [blocks, ...rest] = packed.shape as [number, ...number[]]
     const shape = [WINOGRAD_POSITIONS, blocks, ...rest.slice(0, -4), ...rest.slice(-2)]
-    const made = this.editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null })
+    const made = this.editor.newValue(denseType(DType.float32, shape))
     before.push({ kind: 'transformedFilter', filter: constant, results: [{ kind: 'value', id: made }], writes: [], origin: node.origin })
     return made
   }

@@ -1,5 +1,5 @@
 import { findOperator, type OperatorEntry, overloadsOf } from '../../../runtime/operators/table/registry.js'
-import type { SchemaArgument } from '../../../runtime/operators/table/schema.js'
+import { isWritten, type SchemaArgument } from '../../../runtime/operators/table/schema.js'
 import { damaged, guarded } from '../../../program/file-error.js'
 import type { Kernel } from '../kernel.js'
 import type { MethodEmitter } from '../method-emitter.js'
@@ -46,7 +46,7 @@ function resolve(name: string): Call | null {
   let best: Call | null = null
   for (const entry of overloadsOf(base)) {
     const others = entry.schema.arguments
-    if (others.some(({ isOut, alias }) => isOut || alias?.includes('!') === true)) continue
+    if (others.some(isChanged)) continue
     const sources = match(given, others)
     if (sources === null || (best !== null && best.sources.length <= sources.length)) continue
     best = { entry, sources, outs, count: args.length }
@@ -54,11 +54,14 @@ function resolve(name: string): Call | null {
   return best
 }
 
+/** Whether an argument is a result, or is written to. */
+function isChanged(argument: SchemaArgument): boolean {
+  return argument.isOut || isWritten(argument)
+}
+
 /** Of operators that have no variant with `out` here: the one overload that makes its results. */
 function guessed(base: string, name: string): Call | null {
-  const entries = overloadsOf(base).filter(
-    ({ schema }) => !schema.arguments.some(({ isOut, alias }) => isOut || alias?.includes('!') === true),
-  )
+  const entries = overloadsOf(base).filter(({ schema }) => !schema.arguments.some(isChanged))
   const overload = name.slice(base.length + 1).replace(/_?out$/, '')
   const entry =
     entries.find(({ qualifiedName }) => qualifiedName === (overload === '' ? base : `${base}.${overload}`)) ??
@@ -155,7 +158,7 @@ function storeResults(entry: OperatorEntry, results: readonly number[], emitter:
 export function inPlaceKernel(name: string): Kernel | undefined {
   const entry = findOperator(name)
   const args = entry?.schema.arguments ?? []
-  const written = args.flatMap(({ alias, isOut }, i) => (alias?.includes('!') === true && !isOut ? [i] : []))
+  const written = args.flatMap((argument, i) => (isWritten(argument) && !argument.isOut ? [i] : []))
   if (entry === undefined || written.length === 0 || args.some(({ isOut }) => isOut)) return undefined
   const given = (values: readonly number[]): readonly number[] => values.slice(0, args.length)
   return {

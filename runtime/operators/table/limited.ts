@@ -7,7 +7,7 @@ import { newStack, push, type Stack, type Value } from '../../tensor/value.js'
 import { copyInto } from '../support/copy.js'
 import { converted } from '../support/converted.js'
 import { limitedRule, type LimitedRule, needsFloat, takesAll } from './limited-rules.js'
-import type { OperatorSchema } from './schema.js'
+import { isWritten, type OperatorSchema } from './schema.js'
 
 /*
  * Calls with tensors of dtypes that have little arithmetic (runtime/tensor/dtype.ts). What PyTorch computes with them is computed with tensors that hold
@@ -44,7 +44,7 @@ export function callLimited(operator: Callable, stack: Stack, find: FindOperator
   const given = stack.values.slice(start, stack.top)
   if (rule === undefined || !takes(rule, name, type)) throw refused(qualifiedName, type)
   if (schema.arguments.some(({ isOut }) => isOut)) throw refused(`${qualifiedName} with out=`, type)
-  const written = schema.arguments[0]?.alias?.includes('!') === true ? given[0] : undefined
+  const written = isWritten(schema.arguments[0]) ? given[0] : undefined
   if (written instanceof Tensor && !isLimited(written.type)) throw refused(qualifiedName, type)
   checkOperands(qualifiedName, base, given, type)
   const functional = written === undefined ? operator : find(`${base}${qualifiedName.slice(name.length)}`)

@@ -1,14 +1,24 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides, isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { named } from '../../graph/arguments.js'
-import { type Arg, constant, type GraphNode, NONE, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
+import {
+  type Arg,
+  constant,
+  denseType,
+  type GraphNode,
+  NONE,
+  type OperatorNode,
+  type TensorType,
+  value,
+  type ValueId,
+} from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import { Analysis, inputOf, integersArg, isNone, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy } from '../expression.js'
 import type { Pass } from '../pass.js'
 import { shownBy } from './rounded.js'
-import { floatsOfSteps } from './row-steps.js'
+import { areBytes, floatsOfSteps, numbersOf } from './row-steps.js'
 
 /**
  * Looks rows of integers up before they become floats, in place of making floats of a whole table, as torchao leaves it: with their scales and zero points. The same bits.
@@ -78,6 +88,9 @@ function ofSteps(id: ValueId, analysis: Analysis): Table | null {
   const { scales, zeros, width: group } = floats
   const integers = shownBy(floats.bytes, analysis)
   if (!sameShape(analysis.type(integers).shape, analysis.type(id).shape)) return null
+  // the dtypes that steps convert others to may not hold them
+  const points = zeros === null ? undefined : analysis.tensor(zeros)
+  if (zeros !== null && (points === undefined || !areBytes(numbersOf(points)))) return null
   return { integers, scales, zeros, group, rest: [constant(DType.int8), NONE, NONE, constant(analysis.type(id).dtype), constant('INT')] }
 }
 
@@ -90,13 +103,6 @@ function rowsOf(node: OperatorNode, { integers, scales, zeros, group, rest }: Ta
     made.push({ ...baseOf(node), kind: 'operator', op, args, results: [{ kind: 'value', id }] })
     return id
   }
-  const dense = (dtype: DType, shape: readonly number[]): TensorType => ({
-    dtype,
-    shape,
-    strides: contiguousStrides(shape),
-    offset: 0,
-    quant: null,
-  })
   const lookedUp = (id: ValueId, columns: number): ValueId => {
     const type = analysis.type(id)
     const rows = [n, columns]
@@ -104,7 +110,7 @@ function rowsOf(node: OperatorNode, { integers, scales, zeros, group, rest }: Ta
     const table = isMatrix
       ? id
       : add('aten::reshape', [value(id), constant(rows)], { ...type, shape: rows, strides: contiguousStrides(rows) }, analysis.storage(id))
-    return add('aten::embedding', [value(table), ...node.args.slice(1)], dense(type.dtype, [...sizes, columns]))
+    return add('aten::embedding', [value(table), ...node.args.slice(1)], denseType(type.dtype, [...sizes, columns]))
   }
   const groups = k / group
   const [rows, ofScales, ofZeros] = [lookedUp(integers, k), lookedUp(scales, groups), zeros === null ? null : lookedUp(zeros, groups)]

@@ -1,5 +1,7 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
+import { elementValue, readTensor } from '../../../runtime/tensor/data.js'
 import { numelOf, sameShape } from '../../../runtime/tensor/shape.js'
+import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { type Arg, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { type Analysis, integersArg, inputOf, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { clampOf, madeBy, scalarOf } from '../expression.js'
@@ -69,6 +71,16 @@ export function floatsOfSteps(id: ValueId, analysis: Analysis): Floats | null {
 /** Whether a value has a number for each row of a shape. */
 function isOfRows(id: ValueId, shape: readonly number[], analysis: Analysis): boolean {
   return sameShape(analysis.type(id).shape, [...shape.slice(0, -1), 1])
+}
+
+/** The elements of a constant, in order. */
+export function numbersOf(t: Tensor): number[] {
+  return Array.from<number | bigint, number>(readTensor(t), (raw) => Number(elementValue(raw, t.type)))
+}
+
+/** Whether all are integers of 8 bits, which every dtype that they are converted to holds. */
+export function areBytes(numbers: readonly number[]): boolean {
+  return numbers.every((number) => Number.isInteger(number) && number >= -128 && number <= 127)
 }
 
 /** The integers that a value is, whatever dtype they are converted to: all that zero points are converted to holds them. */

@@ -1,4 +1,4 @@
-import { elementValue, readTensor, writeTensor } from '../../../runtime/tensor/data.js'
+import { readTensor, writeTensor } from '../../../runtime/tensor/data.js'
 import { DType, isFloat8, itemSize } from '../../../runtime/tensor/dtype.js'
 import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { empty, type Tensor } from '../../../runtime/tensor/tensor.js'
@@ -13,7 +13,7 @@ import { Editor } from '../editor.js'
 import { madeBy } from '../expression.js'
 import type { Pass } from '../pass.js'
 import { byteProduct, roundedRows } from './row-rounding.js'
-import { floatsOfSteps } from './row-steps.js'
+import { areBytes, floatsOfSteps, numbersOf } from './row-steps.js'
 import { conversionOf, shownBy, turnedBy } from './rounded.js'
 
 /** Above so many rows a product with float32 weights is faster, where there is memory for them. */
@@ -158,10 +158,6 @@ function weightOf(id: ValueId, hasBytes: boolean, dtype: DType, analysis: Analys
 function staysFinite(scales: Tensor, dtype: DType): boolean {
   const most = LARGEST[dtype]! / MOST_MOVED
   return numbersOf(scales).every((scale) => Math.abs(scale) <= most)
-}
-
-function numbersOf(t: Tensor): number[] {
-  return Array.from<number | bigint, number>(readTensor(t), (raw) => Number(elementValue(raw, t.type)))
 }
 
 /** The largest difference of two integers of 8 bits. */
@@ -358,7 +354,7 @@ function pointsOf(id: ValueId, analysis: Analysis, editor: Editor): ValueId | 't
   const zeros = analysis.tensor(id)!
   const numbers = numbersOf(zeros)
   if (numbers.every((zero) => zero === 0)) return null
-  if (!numbers.every((zero) => Number.isInteger(zero) && zero >= -128 && zero <= 127)) return 'too large'
+  if (!areBytes(numbers)) return 'too large'
   if (zeros.type === DType.int8) return id
   return editor.addConstant(
     shared('zero points of 8 bits', zeros, () => filled(zeros.shape, DType.int8, Int8Array.from(numbers))),

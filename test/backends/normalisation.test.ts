@@ -212,3 +212,22 @@ t.test('rows of one value are the bias', (t) => {
   t.strictSame(callOperator('aten::layer_norm', [row, [37], null, bias, float(EPS), false]), bias)
   t.end()
 })
+
+t.test('a batch norm of nothing keeps its statistics', (t) => {
+  const one = (): Tensor => tensor([1, 1, 1])
+  for (const shape of [
+    [0, 3],
+    [0, 3, 2, 2],
+    [2, 3, 0],
+  ]) {
+    const [mean, variance] = [one(), one()]
+    for (const training of [false, true]) {
+      const args = [tensor([], shape), one(), one(), mean, variance, training, float(0.1), float(EPS)]
+      t.strictSame((callOperator('aten::batch_norm', [...args, false]) as Tensor).shape, shape)
+      if (training)
+        t.throws(() => callOperator('aten::native_batch_norm', args), { code: 'INVALID_ARGUMENT', message: /has no statistics/ })
+    }
+    t.strictSame([mean.toArray(), variance.toArray()], [[1, 1, 1], [1, 1, 1]]) // prettier-ignore
+  }
+  t.end()
+})

@@ -57,6 +57,15 @@ t.test('windows to columns and back count each element once per window', (t) => 
   t.end()
 })
 
+t.test('windows of bools', (t) => {
+  const image = tensor([1, 0, 0, 1, 1, 0, 0, 0, 0], [1, 1, 3, 3]).to('bool')
+  const columns = call('im2col', image, [2, 2], [1, 1], [0, 0], [1, 1]) as Tensor
+  t.strictSame([columns.dtype, columns.shape, numbers(columns)], ['bool', [1, 4, 4], [1, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0]])
+  const back = call('col2im', columns, [3, 3], [2, 2], [1, 1], [0, 0], [1, 1]) as Tensor
+  t.strictSame([back.dtype, numbers(back)], ['bool', numbers(image)])
+  t.end()
+})
+
 t.test('the spectrum of a cosine is one line, for smooth and prime lengths', (t) => {
   for (const n of [8, 12, 13, 30]) {
     const wave = tensor(Float32Array.from({ length: n }, (_, i) => Math.cos((2 * Math.PI * 2 * i) / n)))

@@ -82,6 +82,7 @@ PTLITE_LANE_OP(Xlog1py, lanes::xlog1py(a, b))
 PTLITE_LANE_OP(Logaddexp, lanes::logaddexp(a, b))
 PTLITE_LANE_OP(Logaddexp2, lanes::logaddexp2(a, b))
 PTLITE_LANE_OP(NextafterBf16, static_cast<T>(lanes::nextafter_bf16(static_cast<float>(a), static_cast<float>(b))))
+PTLITE_LANE_OP(NextafterF16, static_cast<T>(lanes::nextafter_f16(static_cast<float>(a), static_cast<float>(b))))
 PTLITE_LANE_OP(Gcd, lanes::gcd(a, b))
 PTLITE_LANE_OP(Lcm, lanes::lcm(a, b))
 PTLITE_LANE_OP(Zeta, static_cast<T>(special::zeta(a, b)))
@@ -122,6 +123,7 @@ Run<C> choose_real(int32_t op) {
     PTLITE_LANE_CASE(logaddexp2, Logaddexp2)
     PTLITE_LANE_CASE(nextafter, Nextafter)
     PTLITE_LANE_CASE(nextafter_bf16, NextafterBf16)
+    PTLITE_LANE_CASE(nextafter_f16, NextafterF16)
     PTLITE_LANE_CASE(zeta, Zeta)
     default:
       return nullptr;

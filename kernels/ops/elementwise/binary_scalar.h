@@ -108,6 +108,24 @@ inline float nextafter_bf16(float a, float b) {
   return a;
 }
 
+// The same of float16.
+inline float nextafter_f16(float a, float b) {
+  if (a != a || b != b) return a + b;
+  if (a == b) return b;
+  // numbers below this are equally far apart, and those right above it, too
+  constexpr float least_normal = 0x1p-14f, largest = 65504;
+  if (std::fabs(a) <= least_normal) {
+    const float next = a + (a < b ? 0x1p-24f : -0x1p-24f);
+    return next == 0 ? std::copysign(next, a) : next;
+  }
+  if (std::fabs(a) > largest) return std::copysign(largest, a);
+  int32_t bits;
+  memcpy(&bits, &a, 4);
+  bits += (a < b) == (a > 0) ? 0x2000 : -0x2000;
+  memcpy(&a, &bits, 4);
+  return a;
+}
+
 }  // namespace lanes
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

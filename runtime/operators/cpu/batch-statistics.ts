@@ -1,3 +1,4 @@
+import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
@@ -16,6 +17,7 @@ function batchStatistics(
   momentum: number,
   eps: number,
 ): [Tensor, Tensor] {
+  check(input.numel > 0, () => `batch_norm: an input of shape [${input.shape.join(', ')}] has no statistics`)
   const inner = computeType(input.type)
   const channels = input.shape[1]!
   const mean = empty([channels], inner)

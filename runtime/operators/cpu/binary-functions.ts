@@ -45,8 +45,9 @@ export function heaviside_out(self: Tensor, values: Tensor, out?: Tensor): Tenso
 /** The next representable number after self on the way to other. */
 export function nextafter_out(self: Tensor, other: Tensor, out?: Tensor): Tensor {
   const common = promotePair(self, other)
-  if (!isFloating(common) || common === DType.float16) notFor('nextafter', common)
-  return runBinary(common === DType.bfloat16 ? BinaryOp.nextafter_bf16 : BinaryOp.nextafter, self, other, common, common, out)
+  if (!isFloating(common)) notFor('nextafter', common)
+  const op = common === DType.bfloat16 ? BinaryOp.nextafter_bf16 : common === DType.float16 ? BinaryOp.nextafter_f16 : BinaryOp.nextafter
+  return runBinary(op, self, other, common, common, out)
 }
 
 /** pow in float64. In place self must be float64 already. */

@@ -1,8 +1,8 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { holdsComplex, isFloating } from '../../tensor/dtype.js'
+import { DType, holdsComplex, isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { contiguousOf } from '../support/copy.js'
+import { castTo, contiguousOf } from '../support/copy.js'
 import { writeOutExact } from '../support/write-out.js'
 import { onParts } from './complex-functions.js'
 import type { CPU } from '../support/generated/interfaces.js'
@@ -22,7 +22,8 @@ function checkWindow(operator: string, self: Tensor, w: Window): void {
       () => `${operator}: expected two ${name} numbers of at least ${least}, found [${list.join(', ')}]`,
     )
   }
-  if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating point dtype, found ${self.dtype}`)
+  if (!isFloating(self.type) && self.type !== DType.bool)
+    throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating point dtype or bool, found ${self.dtype}`)
 }
 
 /** How many windows fit along height and width. */
@@ -89,6 +90,11 @@ export const col2im: CPU['col2im'] = (self, outputSize, kernel, dilation, paddin
       out,
       'col2im',
     )
+  }
+  // a sum of bools is whether one of them is true
+  if (self.type === DType.bool) {
+    const sums = col2im(castTo(self, DType.float32), outputSize, kernel, dilation, padding, stride)
+    return writeOutExact(castTo(sums, DType.bool), out, 'col2im')
   }
   const w = { kernel, dilation, padding, stride }
   checkWindow('col2im', self, w)

@@ -15,7 +15,7 @@ function incompleteGamma(name: string, upper: boolean): IncompleteGamma {
     checkPlain(name, self)
     checkPlain(name, other)
     const type = promotePair(self, other)
-    if (!isFloating(type) || type === DType.float16) notFor(name, type)
+    if (!isFloating(type)) notFor(name, type)
     const inner = type === DType.float64 ? type : DType.float32
     const shape = broadcastShapes(self.shape, other.shape)
     const target = resultTensor(out, shape, type, [self, other])

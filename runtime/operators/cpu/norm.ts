@@ -11,8 +11,10 @@ import { checkBatchNorm, checkParameterTypes, inference, parameterType } from '.
 
 /** torch.batch_norm over dimension 1. */
 export const batch_norm: CPU['batch_norm'] = (input, weight, bias, runningMean, runningVar, training, momentum, eps) => {
-  if (training) return native_batch_norm(input, weight, bias, runningMean, runningVar, true, momentum, eps)[0]
   checkBatchNorm('batch_norm', input, weight, bias, runningMean, runningVar)
+  // nothing has no statistics, and changes none
+  if (input.numel === 0) return empty(input.shape, input.type)
+  if (training) return native_batch_norm(input, weight, bias, runningMean, runningVar, true, momentum, eps)[0]
   return inference('batch_norm', input, weight, bias, runningMean, runningVar, eps)
 }
 

@@ -76,13 +76,14 @@ async function compare(folder, program, variant) {
 
 async function compareTokens(folder, cases, { name, options, isExact }) {
   const model = await generatorOf(folder, options)
-  const found = []
-  for await (const { token } of generate(model, promptOf(folder), { maxTokens: cases.tokens.length })) found.push(token)
-  const at = cases.tokens.findIndex((token, i) => found[i] !== token)
-  if (isExact) isWrong ||= at >= 0
-  console.log(
-    `${basename(folder)} ${name}: ${at < 0 ? `all ${found.length} tokens are PyTorch's` : `token ${at} of ${found.length} is another`}`,
-  )
+  for (const { prompt, tokens } of cases) {
+    const found = []
+    for await (const { token } of generate(model, promptOf(folder, { prompt }), { maxTokens: tokens.length })) found.push(token)
+    const at = tokens.findIndex((token, i) => found[i] !== token)
+    if (isExact) isWrong ||= at >= 0
+    const result = at < 0 ? `all ${found.length} tokens are PyTorch's` : `token ${at} of ${found.length} is another`
+    console.log(`${basename(folder)} behind ${prompt.length} ${name}: ${result}`)
+  }
   for (const each of model.encoder === undefined ? [model] : [model.encoder, model.decoder]) each.dispose()
 }
 

@@ -4,11 +4,12 @@ Both give vectors of length 1, of any number of pictures or texts. Prints by wha
 """
 import copy
 
+# first: where torchvision's compiled part does not load, it declares the operators that transformers' imports name
+from model_folder import Model, arguments
+
 import torch
 from torch.export import Dim
 from transformers import AutoModel, CLIPConfig, SiglipConfig
-
-from model_folder import Model, arguments
 
 
 def clip(patch, width, layers, heads, text_width, text_heads, projection):
@@ -118,7 +119,9 @@ def main():
     else:
         folder = write(options, f"{model.name}-text", FullTexts(network.text_model, None), [full_texts(1, text), full_texts(4, text)], {"input_ids": many})
     folder.keep_json("config.json", {"text": {"task": "embed"}})
-    folder.keep_tokenizer()
+    # texts of CLIP end with their last token, those of SigLIP with token 1
+    end = text.vocab_size - 1 if is_clip else 1
+    folder.keep_tokenizer(text.vocab_size, {end: "<|endoftext|>"}, end)
     print("scale", network.logit_scale.exp().item(), "bias", 0 if is_clip else network.logit_bias.item())
 
 

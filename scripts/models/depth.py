@@ -1,8 +1,9 @@
 """Exports a network that estimates depth: python depth.py OUT [--like NAME | --from REPOSITORY] [--size SIDE]"""
+# first: where torchvision's compiled part does not load, it declares the operators that transformers' imports name
+from model_folder import Model, arguments, balanced
+
 import torch
 from transformers import AutoModelForDepthEstimation, DepthAnythingConfig, Dinov2Config, DPTConfig
-
-from model_folder import Model, arguments, balanced
 
 
 def depth_anything(width, layers, heads, stages, necks, fusion):

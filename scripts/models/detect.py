@@ -3,11 +3,12 @@
 YOLO-like networks are of this file: a residual backbone whose maps are mixed from coarse to fine and back, and heads that give each cell a distribution of distances to the four sides and a
 probability for each class. --from FILE.pt takes one of ultralytics in their place, with that package. RT-DETR is that of transformers.
 """
+# first: where torchvision's compiled part does not load, it declares the operators that transformers' imports name
+from model_folder import Model, arguments, balanced, settled
+
 import torch
 from torch import nn
 from transformers import AutoModelForObjectDetection, RTDetrConfig, RTDetrResNetConfig
-
-from model_folder import Model, arguments, balanced, settled
 
 
 class Layer(nn.Module):

@@ -2,11 +2,12 @@
 
 The program takes any number of texts of any length up to what the model has places for.
 """
+# first: where torchvision's compiled part does not load, it declares the operators that transformers' imports name
+from model_folder import Model, arguments
+
 import torch
 from torch.export import Dim
 from transformers import AutoModel, BertConfig, XLMRobertaConfig
-
-from model_folder import Model, arguments
 
 BERT = dict(vocab_size=30522, max_position_embeddings=512, type_vocab_size=2)
 SIZES = {
@@ -58,7 +59,7 @@ def main():
     sizes = {0: Dim("texts", max=256), 1: Dim("length", max=places)}
     model.save(torch.export.export(vectors, (), calls[1], dynamic_shapes={"input_ids": sizes, "attention_mask": sizes}))
     model.keep_json("config.json", {"text": {"task": "embed", "pooling": options.pooling}})
-    model.keep_tokenizer()
+    model.keep_tokenizer(words)
 
 
 if __name__ == "__main__":

@@ -66,9 +66,8 @@ export async function generatorOf(folder, options) {
   return programsOf(folder).includes('decoder') ? { encoder: await open('encoder'), decoder: await open('decoder') } : open('model')
 }
 
-/** What PyTorch began its tokens with: of an encoder and a decoder with what the encoder takes. */
-export function promptOf(folder) {
-  const { prompt } = jsonOf(folder, 'tokens.json')
+/** What `generate` is given for a prompt: of an encoder and a decoder with what the encoder takes. */
+export function promptOf(folder, { prompt }) {
   const [call] = callsOf(folder, 'encoder')
   return call === undefined ? prompt : { input_features: call.inputs[0], decoder_input_ids: prompt }
 }

@@ -3,8 +3,9 @@
 //
 // A row is a process of its own that loads a program and calls it as the script's first call does. All rows of a program take turns, and --python adds one of PyTorch: other work on the
 // machine slows them alike. Times are the least of all: of loading and of the first call of two processes, of calls with one thread and with two those of --seconds each. Memory is the
-// most that a process had. What generates (tokens.json) is given a prompt of 128 tokens twice: the second time counts, and the tokens that follow it, with --threads.
-import { execFileSync, spawn } from 'node:child_process'
+// most that a process had. What generates (tokens.json) is given its first prompt once, and then five times with 32 tokens behind it, with --threads: the least time of the prompt counts, and
+// the least of the five medians of a token.
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +13,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { generate, loadModule, setNumThreads } from '../../dist/index.js'
-import { callsOf, compileAhead, generatorOf, programsOf, promptOf } from './folder.mjs'
+import { callsOf, compileAhead, generatorOf, jsonOf, programsOf, promptOf } from './folder.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,9 +27,12 @@ const { values, positionals } = parseArgs({
   },
 })
 const SELF = fileURLToPath(import.meta.url)
+const PYTORCH = fileURLToPath(new URL('pytorch.py', import.meta.url))
 const ROUNDS = 5
 const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]
 const since = (start) => performance.now() - start
+/** The most memory that this process had, in MB. */
+const peak = () => Math.round((process.resourceUsage().maxRSS * 1024) / 1e6)
 const short = (time) => (time < 10 ? time.toFixed(2) : time < 100 ? time.toFixed(1) : time.toFixed(0))
 
 /** A process that loads and calls once, and then calls for as long as each line of its input says, as pytorch.py does. */
@@ -51,7 +55,7 @@ async function calls(folder, options) {
       model.forward(...inputs)
       times.push(since(start))
     } while (since(begin) < milliseconds)
-    console.log(JSON.stringify({ least: Math.min(...times), memory: Math.round((process.resourceUsage().maxRSS * 1024) / 1e6) }))
+    console.log(JSON.stringify({ least: Math.min(...times), memory: peak() }))
   }
 }
 
@@ -77,43 +81,63 @@ function started(command, args) {
   }
 }
 
-/** What rows take: memory, load, first call, a call with one thread and with two. */
-async function measured(rows) {
-  const results = rows.map(() => ({ load: Infinity, first: Infinity, memory: 0, least: [Infinity, Infinity] }))
+/** Processes of rows, which take turns: `turn(row, i)` asks row `i` ROUNDS times. Gives the least times of loading and of the first call, of these and of processes before. */
+async function inTurns(rows, turn) {
+  const starts = rows.map(() => ({ load: Infinity, first: Infinity }))
   const begin = async (i) => {
     const row = started(...rows[i].command)
     const { load, first } = await row.answer()
-    results[i].load = Math.min(results[i].load, load)
-    results[i].first = Math.min(results[i].first, first)
+    starts[i] = { load: Math.min(starts[i].load, load), first: Math.min(starts[i].first, first) }
     return row
   }
   for (const i of rows.keys()) await (await begin(i)).end()
   const processes = []
   for (const i of rows.keys()) processes.push(await begin(i))
-  for (let k = 0; k < ROUNDS; k++)
-    for (const [i, row] of processes.entries())
-      for (const threads of [1, 2]) {
-        const { least, memory } = await row.ask(`${threads} ${(1000 * Number(values.seconds)) / ROUNDS}`)
-        results[i].least[threads - 1] = Math.min(results[i].least[threads - 1], least)
-        results[i].memory = memory
-      }
+  for (let k = 0; k < ROUNDS; k++) for (const [i, row] of processes.entries()) await turn(row, i)
   for (const row of processes) await row.end()
-  return results.map(({ memory, load, first, least }) => [memory, ...[load, first, ...least].map(short)])
+  return starts
 }
 
-/** A row of what generates. */
-async function tokens(folder, options) {
+/** What rows of a program take: memory, load, first call, a call with one thread and with two. */
+async function measured(rows) {
+  const results = rows.map(() => ({ memory: 0, least: [Infinity, Infinity] }))
+  const starts = await inTurns(rows, async (row, i) => {
+    for (const threads of [1, 2]) {
+      const { least, memory } = await row.ask(`${threads} ${(1000 * Number(values.seconds)) / ROUNDS}`)
+      results[i].least[threads - 1] = Math.min(results[i].least[threads - 1], least)
+      results[i].memory = memory
+    }
+  })
+  return results.map(({ memory, least }, i) => [memory, ...[starts[i].load, starts[i].first, ...least].map(short)])
+}
+
+/** What rows of what generates take: memory, load, the prompt, and tokens a second. */
+async function measuredTokens(rows) {
+  const results = rows.map(() => ({ memory: 0, prompt: Infinity, step: Infinity }))
+  const starts = await inTurns(rows, async (row, i) => {
+    const { prompt, step, memory } = await row.ask('again')
+    results[i] = { memory, prompt: Math.min(results[i].prompt, prompt), step: Math.min(results[i].step, step) }
+  })
+  return results.map(({ memory, prompt, step }, i) => [memory, short(starts[i].load), short(prompt), (1000 / step).toFixed(1)])
+}
+
+/** A process that loads what generates, and generates behind its prompt for each line of its input. */
+async function generations(folder, options) {
   setNumThreads(Number(values.threads))
   let start = performance.now()
   const model = await generatorOf(folder, options)
   const load = since(start)
-  const prompt = promptOf(folder)
-  for await (const _ of generate(model, prompt, { maxTokens: 8 }));
+  const prompt = promptOf(folder, jsonOf(folder, 'tokens.json')[0])
   start = performance.now()
-  const arrivals = []
-  for await (const _ of generate(model, prompt, { maxTokens: 33 })) arrivals.push(since(start))
-  const steps = arrivals.slice(1).map((time, i) => time - arrivals[i])
-  return [Math.round(process.memoryUsage.rss() / 1e6), short(load), short(arrivals[0]), (1000 / median(steps)).toFixed(1)]
+  for await (const _ of generate(model, prompt, { maxTokens: 8 }));
+  console.log(JSON.stringify({ load, first: since(start) }))
+  for await (const _ of createInterface({ input: process.stdin })) {
+    start = performance.now()
+    const arrivals = []
+    for await (const _ of generate(model, prompt, { maxTokens: 33 })) arrivals.push(since(start))
+    const step = median(arrivals.slice(1).map((time, i) => time - arrivals[i]))
+    console.log(JSON.stringify({ prompt: arrivals[0], step, memory: peak() }))
+  }
 }
 
 const size = (...paths) => (paths.reduce((sum, path) => sum + statSync(path).size, 0) / 1e6).toFixed(1)
@@ -133,24 +157,25 @@ async function programTable(folder, program, out) {
     compileAhead(folder, program, 0, file, ['--weights', weights])
     rows.push(row(`${weights}, \`.ptlc\``, file))
   }
-  const script = fileURLToPath(new URL('pytorch.py', import.meta.url))
-  if (values.python !== undefined) rows.push({ name: 'PyTorch', file: pathOf, command: [values.python, [script, folder, program]] })
+  if (values.python !== undefined) rows.push({ name: 'PyTorch', file: pathOf, command: [values.python, [PYTORCH, folder, program]] })
   for (const [i, result] of (await measured(rows)).entries())
     console.log('|', [program, rows[i].name, size(rows[i].file), ...result].join(' | '), '|')
 }
 
 async function table(folder) {
   const isGenerator = existsSync(join(folder, 'tokens.json'))
-  console.log(isGenerator ? '| weights | file MB | memory MB | load ms | prompt ms | tokens/s |' : '| program | weights | file MB | peak MB | load ms | first call ms | 1 thread ms | 2 threads ms |') // prettier-ignore
+  console.log(isGenerator ? '| weights | file MB | peak MB | load ms | prompt ms | tokens/s |' : '| program | weights | file MB | peak MB | load ms | first call ms | 1 thread ms | 2 threads ms |') // prettier-ignore
   console.log(isGenerator ? '|---|---:|---:|---:|---:|---:|' : '|---|---|---:|---:|---:|---:|---:|---:|')
   const programs = programsOf(folder)
   if (isGenerator) {
     const files = programs.map((program) => join(folder, '1', `${program}.pt2`))
-    for (const weights of [undefined, 'int8', 'int4']) {
+    const rows = [undefined, 'int8', 'int4'].map((weights) => {
       const args = [SELF, '--threads', values.threads, ...(weights === undefined ? [] : ['--weights', weights]), folder]
-      const row = execFileSync(process.execPath, args, { env: { ...process.env, PTLITE_MEASURE_ROW: '1' }, stdio: ['ignore', 'pipe', 'inherit'] }) // prettier-ignore
-      console.log('|', [weights ?? 'as exported', size(...files), ...JSON.parse(row)].join(' | '), '|')
-    }
+      return { name: weights ?? 'as exported', command: [process.execPath, args] }
+    })
+    if (values.python !== undefined) rows.push({ name: 'PyTorch', command: [values.python, [PYTORCH, folder]] })
+    for (const [i, result] of (await measuredTokens(rows)).entries())
+      console.log('|', [rows[i].name, size(...files), ...result].join(' | '), '|')
     return
   }
   const out = mkdtempSync(join(tmpdir(), 'models-'))
@@ -164,5 +189,5 @@ async function table(folder) {
 const [folder] = positionals
 const options = values.weights === undefined ? {} : { weights: values.weights }
 if (values.file !== undefined) await calls(folder, options)
-else if (process.env.PTLITE_MEASURE_ROW) console.log(JSON.stringify(await tokens(folder, options)))
+else if (process.env.PTLITE_MEASURE_ROW) await generations(folder, options)
 else for (const each of positionals) await table(each)

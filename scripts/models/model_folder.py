@@ -4,7 +4,7 @@ A script writes OUT/NAME, which `ptlite serve OUT` serves:
 
     1/model.pt2             or encoder.pt2 and decoder.pt2
     config.json             for the server, where it needs one
-    tokenizer.json, ...     with --from
+    tokenizer.json, ...     without --from one whose tokens are bytes
     calls/model-0/          input-0.npy, ... and output-0.npy, ... of a call, for check.mjs and measure.mjs
 """
 import argparse
@@ -58,10 +58,13 @@ class Model:
         make = getattr(kind, "from_config", kind)
         return spread(make(config, **settings)).eval().to(dtype)
 
-    def keep_tokenizer(self):
-        """With --from: what lies beside the weights for those that make tokens."""
+    def keep_tokenizer(self, size, special=None, end=None, **settings):
+        """With --from what lies beside the weights for those that make tokens, else a tokenizer of bytes: `special` and `settings` are those of `bytes_tokenizer`."""
         if self.options.source:
             transformers.AutoTokenizer.from_pretrained(self.options.source).save_pretrained(self.folder)
+            return
+        self.keep_json("tokenizer.json", bytes_tokenizer(size, special or {}, end))
+        self.keep_json("tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast", **settings})
 
     def keep_json(self, name, values):
         with open(os.path.join(self.folder, name), "w") as file:
@@ -82,6 +85,25 @@ class Model:
             for kind, tensors in (("input", tensors_of(call)), ("output", results)):
                 for k, tensor in enumerate(tensors):
                     numpy.save(os.path.join(folder, f"{kind}-{k}.npy"), plain(tensor))
+
+
+def bytes_tokenizer(size, special, end=None):
+    """The contents of a tokenizer.json for random weights: a token is a byte, those up to `size` are words that no text is divided into. `special` has texts of special tokens by their numbers;
+    `end` is the one that each text ends with."""
+    own = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    # bytes that are no letters are written as letters behind the first 256, as GPT-2's tokenizer does
+    others = [byte for byte in range(256) if byte not in own]
+    letters = [chr(byte) for byte in own] + [chr(256 + i) for i in range(len(others))]
+    texts = [special.get(i) or (letters[i] if i < len(letters) else f"\u0120w{i}") for i in range(size)]
+    added = [{"id": i, "content": text, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True} for i, text in special.items()]
+    levels = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    text, mark = {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": special.get(end), "type_id": 0}}
+    ending = {"type": "TemplateProcessing", "single": [text, mark], "pair": [text, text, mark], "special_tokens": {special.get(end): {"id": special.get(end), "ids": [end], "tokens": [special.get(end)]}}}
+    return {
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": None, "pre_tokenizer": levels, "post_processor": None if end is None else ending, "decoder": levels,
+        "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False,
+                  "vocab": {text: i for i, text in enumerate(texts)}, "merges": []},
+    }  # fmt: skip
 
 
 def spread(network):
@@ -130,8 +152,11 @@ def balanced(network, *values, linear=False):
 
 
 def mixed(network):
-    """Random layers that weigh more than the embedding: a language model would only repeat its last token."""
+    """Random layers that weigh more than the embedding, and attention that looks at some tokens more than at others, where queries are normalized: a language model would only repeat its last token."""
     with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if name.endswith("q_norm.weight"):
+                weight.add_(3)
         for layer in network.modules():
             if isinstance(layer, torch.nn.Linear) and layer is not network.get_output_embeddings():
                 layer.weight.mul_(3)

@@ -1,6 +1,6 @@
-"""The row of PyTorch in the tables of measure.mjs, which runs it: pytorch.py FOLDER PROGRAM
+"""The row of PyTorch in the tables of measure.mjs, which runs it: pytorch.py FOLDER [PROGRAM]
 
-Loads and calls once, and then calls for as long as each line of its input says.
+Loads and calls once, and then calls for as long as each line of its input says. Without a program, for what generates: 32 tokens behind the prompt for each line.
 """
 import glob
 import json
@@ -17,31 +17,76 @@ def since(start):
     return 1000 * (time.perf_counter() - start)
 
 
-def main(folder, name):
+def kept(folder, name):
+    """What the script called a program with first."""
     count = len(glob.glob(os.path.join(folder, "calls", f"{name}-0", "input-*.npy")))
-    values = [torch.from_numpy(numpy.load(os.path.join(folder, "calls", f"{name}-0", f"input-{i}.npy"))) for i in range(count)]
-    torch.set_num_threads(2)
-    start = time.perf_counter()
+    return [torch.from_numpy(numpy.load(os.path.join(folder, "calls", f"{name}-0", f"input-{i}.npy"))) for i in range(count)]
+
+
+def loaded(folder, name):
+    """A program as a function of tensors in their order."""
     program = torch.export.load(os.path.join(folder, "1", f"{name}.pt2"))
     module = program.module()
+
+    def call(*values):
+        args, kwargs = torch.utils._pytree.tree_unflatten(values, program.call_spec.in_spec)
+        return module(*args, **kwargs)
+
+    return call
+
+
+def peak():
+    """The most memory that this process had, in MB."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6)
+
+
+def calls(folder, name):
+    values = kept(folder, name)
+    start = time.perf_counter()
+    call = loaded(folder, name)
     load = since(start)
-    args, kwargs = torch.utils._pytree.tree_unflatten(values, program.call_spec.in_spec)
-    with torch.no_grad():
-        start = time.perf_counter()
-        module(*args, **kwargs)
-        print(json.dumps({"load": load, "first": since(start)}), flush=True)
-        for _ in range(2):
-            module(*args, **kwargs)
-        for line in sys.stdin:
-            threads, milliseconds = line.split()
-            torch.set_num_threads(int(threads))
-            begin, least = time.perf_counter(), float("inf")
-            while least == float("inf") or since(begin) < float(milliseconds):
-                start = time.perf_counter()
-                module(*args, **kwargs)
-                least = min(least, since(start))
-            print(json.dumps({"least": least, "memory": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6)}), flush=True)
+    start = time.perf_counter()
+    call(*values)
+    print(json.dumps({"load": load, "first": since(start)}), flush=True)
+    for _ in range(2):
+        call(*values)
+    for line in sys.stdin:
+        threads, milliseconds = line.split()
+        torch.set_num_threads(int(threads))
+        begin, least = time.perf_counter(), float("inf")
+        while least == float("inf") or since(begin) < float(milliseconds):
+            start = time.perf_counter()
+            call(*values)
+            least = min(least, since(start))
+        print(json.dumps({"least": least, "memory": peak()}), flush=True)
+
+
+def generations(folder):
+    with open(os.path.join(folder, "tokens.json")) as file:
+        prompt = json.load(file)[0]["prompt"]
+    start = time.perf_counter()
+    has_encoder = os.path.exists(os.path.join(folder, "1", "encoder.pt2"))
+    encode, decode = (loaded(folder, "encoder"), loaded(folder, "decoder")) if has_encoder else (None, loaded(folder, "model"))
+    load = since(start)
+    features = kept(folder, "encoder")
+
+    def generated(count):
+        """Milliseconds until each token."""
+        start, times, place, tokens = time.perf_counter(), [], 0, prompt
+        cross = [value for name, value in encode(*features).items() if name.startswith("cross")] if has_encoder else []
+        for _ in range(count):
+            found = decode(torch.tensor([tokens]), torch.arange(place, place + len(tokens)), *cross)
+            place, tokens = place + len(tokens), [(found["logits"] if isinstance(found, dict) else found)[0, -1].argmax().item()]
+            times.append(since(start))
+        return times
+
+    print(json.dumps({"load": load, "first": generated(8)[-1]}), flush=True)
+    for _ in sys.stdin:
+        times = generated(33)
+        print(json.dumps({"prompt": times[0], "step": sorted(b - a for a, b in zip(times, times[1:]))[16], "memory": peak()}), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    torch.set_num_threads(2)
+    with torch.no_grad():
+        (calls if len(sys.argv) > 2 else generations)(*sys.argv[1:])

@@ -4,11 +4,12 @@ The first is called once for a picture. The second takes what it gives, and any 
 """
 import copy
 
+# first: where torchvision's compiled part does not load, it declares the operators that transformers' imports name
+from model_folder import Model, arguments
+
 import torch
 from torch.export import Dim
 from transformers import SamConfig, SamModel
-
-from model_folder import Model, arguments
 
 
 def sizes(width, layers, heads, globals_, side=1024, **settings):

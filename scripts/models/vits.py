@@ -4,13 +4,14 @@ The first says what each letter sounds like and how long, the second makes sampl
 """
 import copy
 
+# first: where torchvision's compiled part does not load, it declares the operators that transformers' imports name
+from model_folder import Model, arguments
+
 import torch
 from torch.export import Dim
 from torch.nn.utils import parametrize
 from transformers import AutoTokenizer, VitsConfig, VitsModel
 from transformers.models.vits import modeling_vits
-
-from model_folder import Model, arguments
 
 
 def spline(inputs, widths, heights, derivatives, reverse=False, tail_bound=5.0, min_bin_width=1e-3, min_bin_height=1e-3, min_derivative=1e-3):
@@ -148,6 +149,8 @@ def main():
     folder.keep_json("voice.json", {"samplingRate": config.sampling_rate, "noise": config.noise_scale, "noiseOfDurations": config.noise_scale_duration, "rate": config.speaking_rate})
     if options.source:
         AutoTokenizer.from_pretrained(options.source).save_pretrained(folder.folder)
+    else:
+        folder.keep_json("vocab.json", {letter: i + 1 for i, letter in enumerate("abcdefghijklmnopqrstuvwxyz '-,.?!")})
     write(options, f"{model.name}-voice", voice, [{"latents": random(1, config.flow_size, count)} for count in (120, 64)], {"latents": {2: frames}})
 
 

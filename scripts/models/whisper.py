@@ -4,6 +4,9 @@ The encoder computes keys and values of cross-attention, once for a window, and 
 """
 import inspect
 
+# first: where torchvision's compiled part does not load, it declares the operators that transformers' imports name
+from model_folder import Model, arguments, mixed
+
 import torch
 import transformers
 from torch.export import Dim
@@ -11,14 +14,21 @@ from transformers import AutoModelForSpeechSeq2Seq, GenerationConfig, WhisperCon
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache, StaticCache
 from transformers.integrations.executorch import register_dynamic_cache_export_support
 
-from model_folder import Model, arguments, mixed
-
 
 def sizes(width, layers, heads):
     each = dict(encoder_layers=layers, decoder_layers=layers, encoder_attention_heads=heads, decoder_attention_heads=heads, encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width)
-    return lambda: WhisperConfig(d_model=width, **each)
+    return lambda: WhisperConfig(d_model=width, decoder_start_token_id=50258, bos_token_id=50257, eos_token_id=50257, pad_token_id=50257, **each)
 
 
+# of several languages, of which made-up tokenizers know one
+SPECIAL = {
+    50257: "<|endoftext|>", 50258: "<|startoftranscript|>", 50259: "<|en|>", 50358: "<|translate|>", 50359: "<|transcribe|>", 50361: "<|startofprev|>", 50362: "<|nospeech|>", 50363: "<|notimestamps|>",
+    **{50364 + i: f"<|{i / 50:.2f}|>" for i in range(1501)},
+}  # fmt: skip
+GENERATION = {
+    "decoder_start_token_id": 50258, "eos_token_id": 50257, "no_timestamps_token_id": 50363, "prev_sot_token_id": 50361, "is_multilingual": True, "lang_to_id": {"<|en|>": 50259},
+    "task_to_id": {"transcribe": 50359, "translate": 50358}, "max_initial_timestamp_index": 50, "max_length": 448,
+}  # fmt: skip
 SIZES = {"whisper-tiny": sizes(384, 4, 6), "whisper-base": sizes(512, 6, 8), "whisper-small": sizes(768, 12, 12)}
 
 
@@ -90,7 +100,7 @@ def main():
         with torch.no_grad():
             # its own generate() is of windows, which transcribe() has
             found = transformers.GenerationMixin.generate(network, features, decoder_input_ids=prompt, max_new_tokens=32, min_new_tokens=32, do_sample=False)
-        model.keep_json("tokens.json", {"prompt": prompt[0].tolist(), "tokens": found[0, 3:].tolist()})
+        model.keep_json("tokens.json", [{"prompt": prompt[0].tolist(), "tokens": found[0, 3:].tolist()}])
         network.generation_config = own
     model.keep_calls(encoder, [{"input_features": features}], "encoder")
     model.save(torch.export.export(encoder, (), {"input_features": features}), "encoder")
@@ -106,7 +116,9 @@ def main():
     model.keep_json("config.json", {"text": {"task": "transcribe"}})
     if options.source:
         network.generation_config.save_pretrained(model.folder)
-    model.keep_tokenizer()
+    else:
+        model.keep_json("generation_config.json", GENERATION)
+    model.keep_tokenizer(config.vocab_size, SPECIAL, eos_token="<|endoftext|>")
 
 
 if __name__ == "__main__":

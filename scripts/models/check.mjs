@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { generate, loadModule, setNumThreads } from '../../dist/index.js'
-import { callsOf, compileAhead, generatorOf, jsonOf, programsOf, promptOf, tensorsOf } from './folder.mjs'
+import { difference, tensorsOf } from './difference.mjs'
+import { callsOf, compileAhead, generatorOf, jsonOf, programsOf, promptOf } from './folder.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,22 +27,6 @@ const ALL = [
 const VARIANTS = values.forms === undefined ? ALL : ALL.filter(({ name }) => values.forms.split(',').includes(name))
 setNumThreads(2)
 let isWrong = false
-
-/** The largest difference of an output, of its largest value; of whole numbers, the share of those that differ. */
-function difference(found, expected) {
-  if (`${found.shape}` !== `${expected.shape}`) return Infinity
-  const [a, b] = [found.data(), expected.data()]
-  if (found.dtype !== 'float32') return b.filter((value, i) => Number(value) !== Number(a[i])).length / Math.max(b.length, 1)
-  let [most, largest] = [0, 0]
-  for (let i = 0; i < b.length; i++) {
-    if (Number.isNaN(a[i]) !== Number.isNaN(b[i])) return Infinity
-    const off = Math.abs(a[i] - b[i])
-    // infinities of the same sign are alike
-    if (a[i] !== b[i] && off > most) most = off
-    if (Number.isFinite(b[i])) largest = Math.max(largest, Math.abs(b[i]))
-  }
-  return most / (largest || 1)
-}
 
 /** What is loaded for a call. */
 async function opened(folder, program, call, { options, isAhead }) {

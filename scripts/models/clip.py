@@ -61,36 +61,36 @@ class Pictures(Side):
 
 
 class Texts(Side):
-    """CLIP looks at the token that ends a text, SigLIP at the last of what is filled up to the whole length."""
+    """CLIP looks at the token that ends a text."""
 
     def forward(self, input_ids, attention_mask):
         return self.vector(input_ids=input_ids, attention_mask=attention_mask)
 
 
 class FullTexts(Side):
-    def forward(self, input_ids):
-        return self.vector(input_ids=input_ids)
+    """SigLIP looks at all places: what a text leaves of them are ones."""
+
+    def __init__(self, network, places):
+        super().__init__(network, None)
+        self.places = places
+
+    def forward(self, input_ids, attention_mask):
+        whole = torch.nn.functional.pad(torch.where(attention_mask != 0, input_ids, 1), (0, self.places - input_ids.shape[1]), value=1)
+        return self.vector(input_ids=whole)
 
 
 def pictures(count, size):
     return {"pixel_values": torch.randn(count, 3, size, size, generator=torch.Generator().manual_seed(count))}
 
 
-def texts(lengths, config):
-    """Of CLIP: a text ends with its last token, and the mask hides what is behind."""
+def texts(lengths, vocabulary, end):
+    """Texts of these lengths, each of which ends with a token of its own; the mask hides what is behind."""
     generator = torch.Generator().manual_seed(len(lengths))
-    # which is the last of all, whatever older configurations say
-    end = config.vocab_size - 1
     ids, mask = torch.full((len(lengths), max(lengths)), end), torch.zeros(len(lengths), max(lengths), dtype=torch.long)
     for i, length in enumerate(lengths):
-        ids[i, : length - 1] = torch.randint(1000, end, (length - 1,), generator=generator)
+        ids[i, : length - 1] = torch.randint(vocabulary // 2, vocabulary - 1, (length - 1,), generator=generator)
         mask[i, :length] = 1
     return {"input_ids": ids, "attention_mask": mask}
-
-
-def full_texts(count, config):
-    """Of SigLIP: always of the whole length."""
-    return {"input_ids": torch.randint(2, config.vocab_size, (count, config.max_position_embeddings), generator=torch.Generator().manual_seed(count))}
 
 
 def write(options, name, network, calls, shapes):
@@ -112,15 +112,13 @@ def main():
     many = {0: Dim("count", max=256)}
     image = Pictures(network.vision_model, network.visual_projection if is_clip else None)
     write(options, f"{model.name}-image", image, [pictures(1, vision.image_size), pictures(4, vision.image_size)], {"pixel_values": many})
-    if is_clip:
-        some = {**many, 1: Dim("length", min=2, max=text.max_position_embeddings)}
-        words = Texts(network.text_model, network.text_projection)
-        folder = write(options, f"{model.name}-text", words, [texts([8], text), texts([12, 5, 77, 9], text)], {"input_ids": some, "attention_mask": some})
-    else:
-        folder = write(options, f"{model.name}-text", FullTexts(network.text_model, None), [full_texts(1, text), full_texts(4, text)], {"input_ids": many})
+    # texts of CLIP end with their last token, whatever older configurations say, those of SigLIP with token 1
+    end, places = text.vocab_size - 1 if is_clip else 1, text.max_position_embeddings
+    some = {**many, 1: Dim("length", min=2, max=places)}
+    words = Texts(network.text_model, network.text_projection) if is_clip else FullTexts(network.text_model, places)
+    calls = [texts(lengths, text.vocab_size, end) for lengths in ([8], [12, 5, places, 9])]
+    folder = write(options, f"{model.name}-text", words, calls, {"input_ids": some, "attention_mask": some})
     folder.keep_json("config.json", {"text": {"task": "embed"}})
-    # texts of CLIP end with their last token, those of SigLIP with token 1
-    end = text.vocab_size - 1 if is_clip else 1
     folder.keep_tokenizer(text.vocab_size, {end: "<|endoftext|>"}, end)
     print("scale", network.logit_scale.exp().item(), "bias", 0 if is_clip else network.logit_bias.item())
 

@@ -6,53 +6,41 @@ import { fileURLToPath } from 'node:url'
 import { readNpy } from '../../bench/lib/npy.mjs'
 import { loadModule, tensor } from '../../dist/index.js'
 
-const read = (folder, kind) => {
-  const names = readdirSync(folder).filter((name) => name.startsWith(`${kind}-`))
-  return names.map((_, i) => {
-    const { data, shape, dtype } = readNpy(join(folder, `${kind}-${i}.npy`))
-    return tensor(data, shape, dtype)
-  })
-}
-
 /** Names of a model's programs, `model`, or `encoder` and `decoder`. */
 export const programsOf = (folder) =>
   readdirSync(join(folder, '1'))
     .filter((name) => name.endsWith('.pt2'))
     .map((name) => name.slice(0, -'.pt2'.length))
 
-/** Calls of a program: what it takes, and what PyTorch gives. */
-export function callsOf(folder, program) {
+/** Files of a program's calls: `inputs` and `outputs`, in their order. */
+export function callFilesOf(folder, program) {
   const calls = []
   for (let i = 0; existsSync(join(folder, 'calls', `${program}-${i}`)); i++) {
     const path = join(folder, 'calls', `${program}-${i}`)
-    calls.push({ inputs: read(path, 'input'), outputs: read(path, 'output') })
+    const files = (kind) =>
+      readdirSync(path)
+        .filter((name) => name.startsWith(`${kind}-`))
+        .map((_, k) => join(path, `${kind}-${k}.npy`))
+    calls.push({ inputs: files('input'), outputs: files('output') })
   }
   return calls
 }
 
-/** Writes a program's plan of a call to `path`, by the command. */
-export function compileAhead(folder, program, call, path, options = []) {
-  const kept = join(folder, 'calls', `${program}-${call}`)
-  const names = readdirSync(kept).filter((name) => name.startsWith('input-'))
-  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-  const args = [
-    'compile',
-    join(folder, '1', `${program}.pt2`),
-    ...options,
-    '-o',
-    path,
-    '--input',
-    ...names.map((_, i) => join(kept, `input-${i}.npy`)),
-  ]
-  execFileSync(process.execPath, [cli, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+/** Calls of a program: what it takes, and what PyTorch gives. */
+export function callsOf(folder, program) {
+  const read = (path) => {
+    const { data, shape, dtype } = readNpy(path)
+    return tensor(data, shape, dtype)
+  }
+  return callFilesOf(folder, program).map(({ inputs, outputs }) => ({ inputs: inputs.map(read), outputs: outputs.map(read) }))
 }
 
-/** All tensors of a result, in order. */
-export function tensorsOf(value) {
-  if (Array.isArray(value)) return value.flatMap(tensorsOf)
-  if (value instanceof Map) return [...value.values()].flatMap(tensorsOf)
-  if (value?.constructor?.name === 'Tensor') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(tensorsOf) : []
+/** Writes a program's plan of a call to `path`, by the command. */
+export function compileAhead(folder, program, call, path, options = []) {
+  const { inputs } = callFilesOf(folder, program)[call]
+  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+  const args = ['compile', join(folder, '1', `${program}.pt2`), ...options, '-o', path, '--input', ...inputs]
+  execFileSync(process.execPath, [cli, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
 export const jsonOf = (folder, name) => {

@@ -37,7 +37,12 @@ interface Snippet {
 function snippetsOf(page: string): Snippet[] {
   const text = readFileSync(join(root, page), 'utf8')
   return [...text.matchAll(/^( *)```(?:ts|js)\n([^]*?)^ *```/gm)].flatMap(({ index, 1: indent, 2: body }) => {
-    const code = body!.replaceAll(new RegExp(`^${indent!}`, 'gm'), '')
+    const plain = body!.replaceAll(new RegExp(`^${indent!}`, 'gm'), '')
+    // what stands in a snippet before
+    const code = plain.replace(
+      /^\/\/ function (\w+) is as above$/m,
+      (_, name) => new RegExp(`^function ${name}\\([^]*?^}$`, 'm').exec(text)![0],
+    )
     // of the repository itself: what is generated, and what stands in a clone
     const isOurs = /from '\.\.\//.test(code)
     return isOurs ? [] : [{ page, line: text.slice(0, index).split('\n').length, code }]
@@ -57,7 +62,12 @@ const GIVEN: Readonly<Record<string, string>> = {
   readFile: `import { readFile } from 'node:fs/promises'`,
   writeFileSync: `import { writeFileSync } from 'node:fs'`,
   // declarations of what is called
-  canvas: `declare const canvas: { width: number; height: number; getContext(kind: '2d'): { getImageData(x: number, y: number, width: number, height: number): { data: Uint8ClampedArray; width: number; height: number } } | null }`,
+  canvas: `declare const canvas: { width: number; height: number; getContext(kind: '2d'): { getImageData(x: number, y: number, width: number, height: number): Pixels; putImageData(pixels: Pixels, x: number, y: number): void } | null }
+interface Pixels { data: Uint8ClampedArray; width: number; height: number }`,
+  AudioBuffer: `declare class AudioBuffer { constructor(options: { length: number; sampleRate: number }); readonly duration: number; copyToChannel(samples: Float32Array, channel: number): void }`,
+  AudioContext: `declare class AudioContext { constructor(options: { sampleRate: number }); readonly audioWorklet: { addModule(address: string): Promise<void> }; createMediaStreamSource(stream: object): { connect(node: object): void } }
+declare class AudioWorkletNode { constructor(context: AudioContext, name: string); readonly port: { onmessage: ((event: { data: Float32Array<ArrayBuffer> }) => void) | null } }
+declare const navigator: { mediaDevices: { getUserMedia(what: { audio: true }): Promise<object> } }`,
   sharp: `declare function sharp(path: string): { raw(): { toBuffer(options: { resolveWithObject: true }): Promise<{ data: Buffer; info: { format: string; width: number; height: number; channels: 1 | 2 | 3 | 4 } }> } }`,
 }
 

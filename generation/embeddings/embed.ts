@@ -31,7 +31,7 @@ const TESTS = {
 
 /**
  * A vector for each text, given as tokens: float32[texts, width], in their order. Texts of like length share a call, off the event loop, in which shorter ones are filled up
- * and masked. Throws INVALID_ARGUMENT for models that give no vectors and texts that are longer than they take.
+ * and masked; those of models without a mask share a call where their lengths are the same. Throws INVALID_ARGUMENT for models that give no vectors and texts that are longer than they take.
  */
 export async function embed(model: LanguageModel, texts: readonly Tokens[], options: EmbedOptions = {}): Promise<Tensor> {
   const rows = reading(() => {
@@ -50,9 +50,13 @@ export async function embed(model: LanguageModel, texts: readonly Tokens[], opti
     () => `embed(): the model takes ${longest} tokens, found a text of ${rows[order.at(-1)!]!.length}`,
   )
   const size = Math.min(options.batch ?? 32, most)
+  // without a mask a model may look at what shorter texts are filled up with
+  const areAlike = width === null && !slots.some(({ role }) => role === 'mask')
   let found: Float32Array | undefined
-  for (let from = 0; from < order.length; from += size) {
-    const places = order.slice(from, from + size)
+  for (let from = 0; from < order.length; ) {
+    const next = order.slice(from, from + size)
+    const places = areAlike ? next.filter((i) => rows[i]!.length === rows[next[0]!]!.length) : next
+    from += places.length
     const batch = places.map((i) => rows[i]!)
     // a program for batches of one size gets the last text again
     while (batch.length < (fixedSize(sizes?.[0]) ?? 0)) batch.push(batch.at(-1)!)

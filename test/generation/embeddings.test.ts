@@ -32,6 +32,30 @@ t.test('vectors of texts', async (t) => {
   await t.rejects(embed(model, [[]]), { code: 'INVALID_ARGUMENT', message: /at least one token/ })
 })
 
+t.test('texts of a model without a mask share a call where nothing is filled up', async (t) => {
+  const several = [[3, 4], [5, 6, 7], [9, 8], [1, 2, 3], [4], [6, 5]]
+  const shapes: (readonly number[])[] = []
+  /** Takes tokens alone, and gives the mean of all of them, as a network does that pools by itself. */
+  const whole = {
+    methods: ['forward'],
+    inputs: [{ name: 'input_ids', type: 'Tensor', dtype: 'int64', shape: [{ min: 1, max: 8 }, { min: 1, max: 96 }] }],
+    outputs: null,
+    parameters: () => new Map(),
+    call: () => null,
+    run: (_: string, [tokens]: [Tensor]) => {
+      shapes.push(tokens.shape)
+      const numbers = tokens.to('float32').mean(1, true)
+      return Promise.resolve(numbers.matmul(tensor([[1, 2]], [1, 2], 'float32')))
+    },
+    saveState: () => null,
+    loadState: () => undefined,
+  } as unknown as typeof model
+  const found = await embed(whole, several, { normalize: false })
+  const means = several.map((text) => text.reduce((sum, token) => sum + token, 0) / text.length)
+  t.ok(near(found.numbers(), means.flatMap((mean) => [mean, 2 * mean]))) // prettier-ignore
+  t.strictSame(shapes, [[1, 1], [3, 2], [2, 3]]) // prettier-ignore
+})
+
 t.test('the nearest vectors, of more than one block', (t) => {
   const [count, width] = [70_000, 8]
   let state = 1

@@ -25,17 +25,19 @@ const ALL = [
   { name: 'int4', options: { weights: 'int4' }, isExact: false },
 ]
 const VARIANTS = values.forms === undefined ? ALL : ALL.filter(({ name }) => values.forms.split(',').includes(name))
+/** On machines with other work. */
+const PATIENT = { milliseconds: 3_600_000 }
 setNumThreads(2)
 let isWrong = false
 
 /** What is loaded for a call. */
 async function opened(folder, program, call, { options, isAhead }) {
-  if (!isAhead) return loadModule(join(folder, '1', `${program}.pt2`), options)
+  if (!isAhead) return loadModule(join(folder, '1', `${program}.pt2`), { ...options, limits: PATIENT })
   const out = mkdtempSync(join(tmpdir(), 'models-'))
   try {
     const path = join(out, `${program}.ptlc`)
     compileAhead(folder, program, call, path)
-    return await loadModule(path)
+    return await loadModule(path, { limits: PATIENT })
   } finally {
     // what is mapped stays
     rmSync(out, { recursive: true })
@@ -60,7 +62,7 @@ async function compare(folder, program, variant) {
 }
 
 async function compareTokens(folder, cases, { name, options, isExact }) {
-  const model = await generatorOf(folder, options)
+  const model = await generatorOf(folder, { ...options, limits: PATIENT })
   for (const { prompt, tokens } of cases) {
     const found = []
     for await (const { token } of generate(model, promptOf(folder, { prompt }), { maxTokens: tokens.length })) found.push(token)

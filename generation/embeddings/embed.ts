@@ -53,7 +53,7 @@ export async function embed(model: LanguageModel, texts: readonly Tokens[], opti
   // without a mask a model may look at what shorter texts are filled up with
   const areAlike = width === null && !slots.some(({ role }) => role === 'mask')
   let found: Float32Array | undefined
-  for (let from = 0; from < order.length; ) {
+  for (let from = 0; from < order.length;) {
     const next = order.slice(from, from + size)
     const places = areAlike ? next.filter((i) => rows[i]!.length === rows[next[0]!]!.length) : next
     from += places.length

@@ -24,7 +24,7 @@ def kept(folder, name):
 
 
 def loaded(folder, name):
-    """A program as a function of tensors in their order."""
+    """A program as a function of tensors in their order, and the smallest limit that its sizes have."""
     program = torch.export.load(os.path.join(folder, "1", f"{name}.pt2"))
     module = program.module()
 
@@ -32,7 +32,8 @@ def loaded(folder, name):
         args, kwargs = torch.utils._pytree.tree_unflatten(values, program.call_spec.in_spec)
         return module(*args, **kwargs)
 
-    return call
+    limits = [int(str(limit.upper)) for limit in program.range_constraints.values() if str(limit.upper).isdigit()]
+    return call, min(limits, default=1 << 30)
 
 
 def peak():
@@ -43,7 +44,7 @@ def peak():
 def calls(folder, name):
     values = kept(folder, name)
     start = time.perf_counter()
-    call = loaded(folder, name)
+    call, _ = loaded(folder, name)
     load = since(start)
     start = time.perf_counter()
     call(*values)
@@ -66,7 +67,8 @@ def generations(folder):
         prompt = json.load(file)[0]["prompt"]
     start = time.perf_counter()
     has_encoder = os.path.exists(os.path.join(folder, "1", "encoder.pt2"))
-    encode, decode = (loaded(folder, "encoder"), loaded(folder, "decoder")) if has_encoder else (None, loaded(folder, "model"))
+    encode = loaded(folder, "encoder")[0] if has_encoder else None
+    decode, most = loaded(folder, "decoder" if has_encoder else "model")
     load = since(start)
     features = kept(folder, "encoder")
 
@@ -75,8 +77,11 @@ def generations(folder):
         start, times, place, tokens = time.perf_counter(), [], 0, prompt
         cross = [value for name, value in encode(*features).items() if name.startswith("cross")] if has_encoder else []
         for _ in range(count):
-            found = decode(torch.tensor([tokens]), torch.arange(place, place + len(tokens)), *cross)
-            place, tokens = place + len(tokens), [(found["logits"] if isinstance(found, dict) else found)[0, -1].argmax().item()]
+            # a prompt goes through in parts that the program takes
+            for part in (tokens[i : i + most] for i in range(0, len(tokens), most)):
+                found = decode(torch.tensor([part]), torch.arange(place, place + len(part)), *cross)
+                place += len(part)
+            tokens = [(found["logits"] if isinstance(found, dict) else found)[0, -1].argmax().item()]
             times.append(since(start))
         return times
 

@@ -38,7 +38,17 @@ t.test('texts of a model without a mask share a call where nothing is filled up'
   /** Takes tokens alone, and gives the mean of all of them, as a network does that pools by itself. */
   const whole = {
     methods: ['forward'],
-    inputs: [{ name: 'input_ids', type: 'Tensor', dtype: 'int64', shape: [{ min: 1, max: 8 }, { min: 1, max: 96 }] }],
+    inputs: [
+      {
+        name: 'input_ids',
+        type: 'Tensor',
+        dtype: 'int64',
+        shape: [
+          { min: 1, max: 8 },
+          { min: 1, max: 96 },
+        ],
+      },
+    ],
     outputs: null,
     parameters: () => new Map(),
     call: () => null,

@@ -43,6 +43,15 @@ export function compileAhead(folder, program, call, path, options = []) {
   execFileSync(process.execPath, [cli, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
+/** Compiles a language model for the calls that `generate` makes. Returns null for an encoder and a decoder. */
+export function compileTokens(folder, path, options = []) {
+  if (programsOf(folder).includes('decoder')) return null
+  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+  const args = ['compile', join(folder, '1', 'model.pt2'), ...options, '-o', path]
+  execFileSync(process.execPath, [cli, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+  return path
+}
+
 export const jsonOf = (folder, name) => {
   const path = join(folder, name)
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null

@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { generate, loadModule, setNumThreads } from '../../dist/index.js'
-import { callsOf, compileAhead, generatorOf, jsonOf, programsOf, promptOf } from './folder.mjs'
+import { callsOf, compileAhead, compileTokens, generatorOf, jsonOf, programsOf, promptOf } from './folder.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({
     weights: { type: 'string' },
     program: { type: 'string' },
     file: { type: 'string' },
+    ahead: { type: 'string' },
   },
 })
 const SELF = fileURLToPath(import.meta.url)
@@ -125,7 +126,7 @@ async function measuredTokens(rows) {
 async function generations(folder, options) {
   setNumThreads(Number(values.threads))
   let start = performance.now()
-  const model = await generatorOf(folder, options)
+  const model = values.ahead === undefined ? await generatorOf(folder, options) : await loadModule(values.ahead)
   const load = since(start)
   const prompt = promptOf(folder, jsonOf(folder, 'tokens.json')[0])
   start = performance.now()
@@ -168,19 +169,37 @@ async function table(folder) {
   console.log(isGenerator ? '|---|---:|---:|---:|---:|---:|' : '|---|---|---:|---:|---:|---:|---:|---:|')
   const programs = programsOf(folder)
   if (isGenerator) {
-    const files = programs.map((program) => join(folder, '1', `${program}.pt2`))
-    const rows = [undefined, 'int8', 'int4'].map((weights) => {
-      const args = [SELF, '--threads', values.threads, ...(weights === undefined ? [] : ['--weights', weights]), folder]
-      return { name: weights ?? 'as exported', command: [process.execPath, args] }
-    })
-    if (values.python !== undefined) rows.push({ name: 'PyTorch', command: [values.python, [PYTORCH, folder]] })
-    for (const [i, result] of (await measuredTokens(rows)).entries())
-      console.log('|', [rows[i].name, size(...files), ...result].join(' | '), '|')
+    await inFolder((out) => generatorTable(folder, programs, out))
     return
   }
+  await inFolder(async (out) => {
+    for (const program of programs) await programTable(folder, program, out)
+  })
+}
+
+async function generatorTable(folder, programs, out) {
+  const files = programs.map((program) => join(folder, '1', `${program}.pt2`))
+  const row = (name, files, options) => ({
+    name,
+    files,
+    command: [process.execPath, [SELF, '--threads', values.threads, ...options, folder]],
+  })
+  const rows = [undefined, 'int8', 'int4'].map((weights) =>
+    row(weights ?? 'as exported', files, weights === undefined ? [] : ['--weights', weights]),
+  )
+  for (const weights of ['int8', 'int4']) {
+    const file = compileTokens(folder, join(out, `${weights}.ptlc`), ['--weights', weights])
+    if (file !== null) rows.push(row(`${weights}, \`.ptlc\``, [file], ['--ahead', file]))
+  }
+  if (values.python !== undefined) rows.push({ name: 'PyTorch', files, command: [values.python, [PYTORCH, folder]] })
+  for (const [i, result] of (await measuredTokens(rows)).entries())
+    console.log('|', [rows[i].name, size(...rows[i].files), ...result].join(' | '), '|')
+}
+
+async function inFolder(work) {
   const out = mkdtempSync(join(tmpdir(), 'models-'))
   try {
-    for (const program of programs) await programTable(folder, program, out)
+    await work(out)
   } finally {
     rmSync(out, { recursive: true })
   }

@@ -17,7 +17,10 @@ export function stateOf(root: ScriptObject, free: ReadonlySet<Storage> = new Set
       state.push(value)
       if (typeof value !== 'object' || value === null || seen.has(value)) continue
       seen.add(value)
-      if (value instanceof Tensor) state.push(free.has(value.storage) ? 0 : value.storage.version, value.storage.live)
+      if (value instanceof Tensor) {
+        const { storage, offset, shape, strides } = value
+        state.push(storage, free.has(storage) ? 0 : storage.version, storage.live, offset, ...shape, ...strides)
+      }
       // the state of an object of a C++ class stays what it is
       else if (!(value instanceof CustomObject)) pending.push(elementsOf(value) ?? [])
     }

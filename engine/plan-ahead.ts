@@ -1,5 +1,6 @@
 import { compiler, type PlanInfo, type SharedConstants, type TieredModule } from '../compiler/index.js'
 import type { CapturedRun, Target } from '../compiler/capture/captured.js'
+import { checkFrame } from '../compiler/frames/check-frame.js'
 import type { BufferAssignment } from '../compiler/executor/buffer-assignment.js'
 import type { Place } from '../compiler/record/module-parts.js'
 import { Signature } from '../compiler/record/signature.js'
@@ -10,6 +11,8 @@ import type { LinkedFunction } from '../program/linked.js'
 import type { MissingOperator } from '../program/missing.js'
 import { reachable } from '../program/reach.js'
 import { PtliteError } from '../runtime/error.js'
+import { itemSize } from '../runtime/tensor/dtype.js'
+import { extentOf } from '../runtime/tensor/shape.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { ScriptObject, type Value } from '../runtime/tensor/value.js'
@@ -86,13 +89,22 @@ export function planAhead(host: AheadHost, calls: readonly PlannedCall[], known:
     const tiers = host.tiersOf(constants)
     for (const storage of states.known) tiers.parts.addStateIn(storage)
     const before = host.moduleState(states.memory)
-    const found = findPlan(tiers, fn, example)
-    const fault =
-      'captured' in found ? (refusal ?? whyOnlyHere(root, found) ?? whyNoPlan({ example, captured: found.captured })) : found.reason
-    let isKnown = true
+    let found
+    try {
+      found = findPlan(tiers, fn, example)
+    } catch (error) {
+      // it may be for a call before it, which is not carried out
+      if (known.calls.size === 0 || !(error instanceof PtliteError)) throw error
+      changing.set(i, error.message)
+      unplanned.push({ method, signature, reason: error.message })
+      states.putBack()
+      continue
+    }
+    // what is found later is known in the next round
+    const isKnown = !('captured' in found) || !states.add(found.state)
+    const fault = 'captured' in found ? (refusal ?? whyNotInFile(root, found, example, states)) : found.reason
     if ('captured' in found && fault === null) {
       const { captured, placement, kept, operators } = found
-      isKnown = !states.add(found.state)
       const state = found.state.map((place) => states.numberOf(place))
       made.push({ method, example, lastRow: fn !== host.functionOf(method, false), captured, placement, state, kept, operators })
     } else {
@@ -113,7 +125,8 @@ export function planAhead(host: AheadHost, calls: readonly PlannedCall[], known:
 
 /** Whether plans were made with all in mind that their calls change. */
 export function areKnown({ calls, state }: Changes, known: Changes): boolean {
-  return calls.size === known.calls.size && state.length === known.state.length
+  const placesOf = (paths: readonly StatePath[]): string => paths.map(({ slots }) => slots.join()).join(' ')
+  return calls.size === known.calls.size && placesOf(state) === placesOf(known.state)
 }
 
 interface Found {
@@ -165,8 +178,35 @@ function isShownElsewhere(root: ScriptObject, functions: readonly LinkedFunction
   return !objects.has(object) || (own instanceof Tensor && [...reachable(others)].some((t) => t.storage === own.storage))
 }
 
-/** Why a plan is none for a file; null where that is not for what the module holds. Constants of a file are copies, which callers must not get instead. */
-function whyOnlyHere(root: ScriptObject, { captured: { constants, result } }: Found): string | null {
+/** Why a plan is none for a file; null where it is one. */
+function whyNotInFile(root: ScriptObject, found: Found, example: readonly Value[], states: States): string | null {
+  const { captured, state } = found
+  if (state.some((place) => states.numberOf(place) < 0)) return 'it uses a tensor that a call makes'
+  const reason = whyOnlyHere(root, captured) ?? whyNoPlan({ example, captured })
+  if (reason !== null || state.length === 0) return reason
+  const held = state.map(({ object, slot }) => object.slots[slot] as Tensor)
+  return isReadable(captured, [...tensorsOf(example), ...held]) ? null : 'it reaches beyond a tensor of the module in its memory'
+}
+
+/** Whether a reader will find that all stays within the tensors that are inputs. */
+function isReadable({ frames, buffers, constants, result }: CapturedRun, inputs: readonly Tensor[]): boolean {
+  const sizeOf = ({ kind, index }: Target): number => {
+    if (kind === 'constant') return constants[index]!.storage.byteLength
+    if (kind === 'buffer') return buffers[index]!.bytes
+    const { shape, strides, itemSize } = inputs[index]!
+    return extentOf(shape, strides) * itemSize
+  }
+  for (const { target, offset, shape, strides, type } of result.tensors.values())
+    if (target.kind === 'input' && (offset < 0 || (offset + extentOf(shape, strides)) * itemSize(type) > sizeOf(target))) return false
+  return frames.every(
+    (frame) =>
+      frame.pointers.every(({ target, offset }) => offset >= 0 && offset <= sizeOf(target)) &&
+      (frame.layout.fields.has('handle') || checkFrame(frame, sizeOf) === null),
+  )
+}
+
+/** Why a plan is for this module alone; null where that is not for what it holds. Constants of a file are copies, which callers must not get instead. */
+function whyOnlyHere(root: ScriptObject, { constants, result }: CapturedRun): string | null {
   const own = new Set([...reachable([root])].map(({ storage }) => storage))
   const isOwn = ({ kind, index }: Target): boolean => kind === 'constant' && own.has(constants[index]!.storage)
   return [...result.tensors.values()].some(({ target }) => isOwn(target)) ? 'it returns a tensor that the module holds' : null

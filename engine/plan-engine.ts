@@ -1,7 +1,7 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { AheadModule, AheadPlan } from '../formats/ptlc/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
-import { Signature } from '../compiler/record/signature.js'
+import { fitsTensor, Signature, tensorShape, type TensorShape } from '../compiler/record/signature.js'
 import { mayFailMidway } from '../compiler/capture/total-frames.js'
 import { Contents } from '../compiler/memory/contents.js'
 import type { MissingOperator } from '../program/missing.js'
@@ -32,8 +32,9 @@ export interface Original {
 interface Entry extends Pick<AheadPlan, 'method' | 'example' | 'operators' | 'lastRow' | 'kept'> {
   readonly signature: Signature
   readonly plan: Plan
-  /** Inputs behind the arguments. */
+  /** Inputs behind the arguments, and the forms that they must have. */
   readonly state: readonly Tensor[]
+  readonly forms: readonly TensorShape[]
   /** It can fail after it has written to what is to be put back. */
   readonly isRisky: boolean
 }
@@ -183,11 +184,11 @@ export class PlanEngine implements Engine {
   }
 
   async compile(method: string, args: readonly Value[]): Promise<void> {
-    if (this.find(method, args) === null) await this.modelFor(method, args).compile(method, args)
+    if (this.findAny(method, args) === null) await this.modelFor(method, args).compile(method, args)
   }
 
   arena(method: string, args: readonly Value[]): ArenaUse {
-    return this.find(method, args)?.entry.plan.arena() ?? this.modelFor(method, args).arena(method, args)
+    return this.findAny(method, args)?.entry.plan.arena() ?? this.modelFor(method, args).arena(method, args)
   }
 
   explain(method: string, args: readonly Value[]): string {
@@ -284,13 +285,17 @@ export class PlanEngine implements Engine {
     for (const entry of this.entries) {
       if (entry.method !== method || (entry.lastRow && !lastRow)) continue
       const given = entry.signature.match(args)
-      if (given === null) continue
+      if (given === null || !entry.state.every((t, i) => fitsTensor(t, entry.forms[i]!))) continue
       const inputs = [...given, ...entry.state]
       if (!entry.plan.accepts(inputs)) continue
       if (entry.lastRow === lastRow) return { entry, inputs }
       found ??= { entry, inputs }
     }
     return found
+  }
+
+  private findAny(method: string, args: readonly Value[]): Found | null {
+    return this.find(method, args) ?? this.find(method, args, true)
   }
 
   private checkUsable(): void {
@@ -315,7 +320,12 @@ export class PlanEngine implements Engine {
     if (this.loaded === undefined) {
       try {
         const loaded = this.original.open()
-        this.state.adopt(loaded)
+        try {
+          this.state.adopt(loaded)
+        } catch (error) {
+          loaded.dispose()
+          throw error
+        }
         this.loaded = loaded
         if (this.leavesTraining) this.setTrainingOf(this.loaded, false, false)
       } catch (cause) {
@@ -336,7 +346,18 @@ function entryOf(ahead: AheadPlan, states: readonly Tensor[], levels: number, la
   if (signature === null || typeof plan === 'string')
     throw new PtliteError('INVALID_FILE', `${label}: a plan of ${method}() cannot be used`)
   const state = ahead.state.map((number) => states[number]!)
-  return { method, example, signature, plan, operators, lastRow, kept, state, isRisky: mayFailMidway(captured, kept) }
+  return {
+    method,
+    example,
+    signature,
+    plan,
+    operators,
+    lastRow,
+    kept,
+    state,
+    forms: state.map(tensorShape),
+    isRisky: mayFailMidway(captured, kept),
+  }
 }
 
 /** Where it fails, inputs that are to be put back are as they were. */

@@ -1,3 +1,4 @@
+import { tensorShape } from '../compiler/record/signature.js'
 import type { AheadState } from '../formats/ptlc/module.js'
 import * as features from '../runtime/features.js'
 import { absent, PtliteError } from '../runtime/error.js'
@@ -9,7 +10,7 @@ import { ScriptObject, type Value } from '../runtime/tensor/value.js'
 import type { InterpretingEngine } from './interpreting-engine.js'
 import { sameState } from './module-state.js'
 import { ModuleState } from './saved-state.js'
-import { takeState } from './take-state.js'
+import { takeState, type TakenState } from './take-state.js'
 
 /**
  * The tensors that plans of a file read and write. The model that the file was compiled from, once it is loaded, has them in the place of its own, so that plans and
@@ -26,10 +27,13 @@ export class PlanState {
   private initial: readonly unknown[] = []
   private asLoaded: ModuleState | undefined
 
+  private readonly states: readonly TakenState[]
+
   constructor(
-    private readonly states: readonly AheadState[],
+    states: readonly AheadState[],
     private readonly label: string,
   ) {
+    this.states = states.map((state) => ({ ...state, form: tensorShape(state.tensor), storage: state.tensor.storage }))
     this.tensors = states.map(({ tensor }) => tensor)
     this.tensorSet = new Set(this.tensors)
     this.memory = new Set(this.tensors.map(({ storage }) => storage))
@@ -94,8 +98,13 @@ export class PlanState {
     const { model } = this
     const parts = model?.stateParts()
     const isWhole = parts !== undefined && ModuleState.holds(state, parts.root)
-    if (model !== undefined && !isWhole && this.hasChanged) model.loadState(this.asLoaded!, this.memory)
-    ModuleState.restore(state, this.root, isWhole ? new Set([...this.tensors, ...parts.originals]) : this.tensorSet)
+    const originals = isWhole ? new Set([...this.tensors, ...parts.originals]) : this.tensorSet
+    ModuleState.check(state, this.root, originals)
+    if (model !== undefined && !isWhole && this.hasChanged) {
+      model.loadState(this.asLoaded!, this.memory)
+      this.setInitial()
+    }
+    ModuleState.restore(state, this.root, originals)
     model?.noteRestored()
   }
 

@@ -51,14 +51,8 @@ export class ModuleState {
 
   /** @internal Puts it back. Throws INVALID_ARGUMENT for the state of another module, and for one that lacks what calls have changed since, but for what is in the memory of `free`. */
   static restore(state: ModuleState, root: ScriptObject, originals: ReadonlySet<Tensor>, free?: ReadonlySet<Storage>): void {
-    const { root: own, containers, memory, replaced } = state.#parts
-    if (own !== root) throw new PtliteError('INVALID_ARGUMENT', 'loadState(): this is the state of another module')
-    for (const { storage } of originals)
-      if (storage.version > 0 && storage.live && !memory.has(storage) && free?.has(storage) !== true)
-        throw new PtliteError(
-          'INVALID_ARGUMENT',
-          'loadState(): a later call has changed a tensor that none had changed when this state was saved; save it after a first call',
-        )
+    ModuleState.check(state, root, originals, free)
+    const { containers, memory, replaced } = state.#parts
     for (const [storage, { bytes }] of memory) storage.write(bytes)
     const anew = new Map([...replaced].map(([t, copy]) => [t as Value, tensorOf(copy) as Value]))
     for (const [container, items] of containers)
@@ -66,6 +60,18 @@ export class ModuleState {
         container,
         items.map((item) => anew.get(item) ?? item),
       )
+  }
+
+  /** @internal Throws what `restore` would. */
+  static check(state: ModuleState, root: ScriptObject, originals: ReadonlySet<Tensor>, free?: ReadonlySet<Storage>): void {
+    const { root: own, memory } = state.#parts
+    if (own !== root) throw new PtliteError('INVALID_ARGUMENT', 'loadState(): this is the state of another module')
+    for (const { storage } of originals)
+      if (storage.version > 0 && storage.live && !memory.has(storage) && free?.has(storage) !== true)
+        throw new PtliteError(
+          'INVALID_ARGUMENT',
+          'loadState(): a later call has changed a tensor that none had changed when this state was saved; save it after a first call',
+        )
   }
 }
 

@@ -173,6 +173,7 @@ export class Run implements Generation {
     if (this.guesser === null || room < 1) return []
     const guesses = await guesser.guess(all, room, signal)
     const end = guesses.findIndex((token) => token >= vocabulary)
-    return end < 0 ? guesses : guesses.slice(0, end)
+    const own = end < 0 ? guesses : guesses.slice(0, end)
+    return sizes == null ? own : own.slice(0, sizes.guesses(own.length))
   }
 }

@@ -13,8 +13,9 @@ export class Contents {
     }
   }
 
+  /** What was disposed of, or has another size by now, stays as it is. */
   restore(): void {
-    for (const [storage, bytes] of this.copies) storage.write(bytes)
+    for (const [storage, bytes] of this.copies) if (storage.live && storage.byteLength === bytes.length) storage.write(bytes)
   }
 }
 

@@ -40,6 +40,7 @@ export function wholePlan(
     return 'it reads state that is no tensor'
   if (inConstants.some((storage) => storage !== null) || held.some(({ storage }) => guards.hasStorage(storage)))
     return 'it reads memory that calls change by another name, too'
+  if (held.some((t) => held.some((other) => other !== t && other.storage === t.storage))) return 'it reads one memory by several names'
   if (given.some(({ storage }) => held.some((t) => t.storage === storage))) return 'an argument lies in memory of the module'
   const moved = ({ kind, index }: Target): Target => ({ kind, index: kind === 'input' ? picks[index]! : index })
   const result = new Map<Tensor, TensorTemplate>()

@@ -27,6 +27,9 @@ export function readPlan(
   return new PlanReader(table, kernels, constants, sparse, states).read()
 }
 
+/** Inputs that a run has room for. */
+const MAX_INPUTS = layoutOfName('plan_run')!.fields.get('slots')!.count
+
 /** What a plan says of itself. */
 export interface PlanSummary {
   readonly method: string
@@ -116,6 +119,7 @@ class PlanReader {
   private readState(): number[] {
     const numbers = this.table.uint32s(Field.plan.states)
     const first = this.inputs.length
+    if (first + numbers.length > MAX_INPUTS) throw this.reader.error('a plan has too many inputs')
     for (const number of numbers) {
       const mark = this.states[number]
       if (mark === undefined) throw this.reader.error(`there is no state ${number}`)

@@ -23,10 +23,10 @@ export function readStates(root: FlatTable, constants: readonly Storage[], dataB
     if (constant === undefined) throw root.reader.error(`there is no constant ${number}`)
     return constant
   })
-  const bytes = contents.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  if (contents.length > MAX_STATES || bytes > FREE_BYTES + BYTES_PER_BYTE * dataBytes)
-    throw root.reader.error('what its calls change is too much')
   const described = describedStates(root)
+  const bytes = contents.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  if (Math.max(contents.length, described.length) > MAX_STATES || bytes > FREE_BYTES + BYTES_PER_BYTE * dataBytes)
+    throw root.reader.error('what its calls change is too much')
   for (const { mark, target, offset } of described) {
     const content = contents[target.index]
     if (content === undefined || (offset + extentOf(mark.shape, mark.strides)) * itemSize(mark.type) > content.byteLength)

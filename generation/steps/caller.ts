@@ -50,8 +50,8 @@ export class Caller {
     const step: Step = { tokens, start, width: this.width ?? tokens.length, past, ...this.around }
     const args = argumentsOf(this.slots, step)
     // of a width that is filled up the last token is somewhere before
-    const givesRows = this.sizes?.givesLast(tokens.length) ?? this.givesRows
-    const outputs = givesRows && rows === 1 && step.width === tokens.length && tokens.length > 1 ? 'last' : undefined
+    const givesLast = this.sizes?.givesLast(tokens.length) ?? (this.givesRows && tokens.length > 1)
+    const outputs = givesLast && rows === 1 && step.width === tokens.length ? 'last' : undefined
     const output = await this.model.run('forward', args, { ...(signal && { signal }), ...(outputs && { outputs }) })
     const result = resultOf(output)
     this.around.watch?.(output, start, tokens.length)

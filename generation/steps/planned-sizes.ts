@@ -22,7 +22,7 @@ export class PlannedSizes {
     const place = [...new Set(slots.map((slot) => slot.argument))].indexOf(argument)
     if (path.length > 0) return null
     const sizesOf = (wanted: boolean): Set<number> =>
-      new Set(calls.flatMap(({ tensors, lastRow }) => (lastRow === wanted ? (tensors[place]?.shape.at(-1) ?? []) : [])))
+      new Set(calls.flatMap(({ tensors, lastRow }) => (lastRow === wanted ? tensors[place]?.shape.at(-1) || [] : [])))
     const found = new PlannedSizes(sizesOf(false), sizesOf(true))
     return found.sizes.length === 0 ? null : found
   }

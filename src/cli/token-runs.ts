@@ -19,6 +19,8 @@ export function tokenRuns(module: Module): PlannedCall[] | null {
     if (!module.methods.includes('forward')) return null
     const slots = rolesOf(module.inputs)
     if (cacheKindOf(slots) !== 'buffers') return null
+    // plans would be for the first place alone
+    if (slots.some(({ role, info }) => role === 'place' && info.type !== 'Tensor')) return null
     const caller = new Caller(module, slots, { given: new Map() })
     const { chunk } = new FixedSteps(caller)
     const sizes = caller.width === null ? SIZES.filter((size) => size <= chunk) : [caller.width]

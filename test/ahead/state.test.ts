@@ -5,7 +5,17 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { compileAhead, type PlannedCall } from '../../src/ahead.js'
 import { tokenRuns } from '../../src/cli/token-runs.js'
-import { generate, loadModule, type LoadOptions, type Module, openSession, type Tensor, tensor } from '../../src/index.js'
+import {
+  callOperator,
+  generate,
+  int,
+  loadModule,
+  type LoadOptions,
+  type Module,
+  openSession,
+  type Tensor,
+  tensor,
+} from '../../src/index.js'
 import { writeProgram } from '../differential/archive.js'
 import type { Statement } from '../differential/program.js'
 import { continued, tokensOf } from '../generation/fixtures.js'
@@ -33,7 +43,8 @@ const METHODS = [
   method('first', ['s = torch.mul(self.row, 2)'], 'torch.add(s, 1)'),
   method('reset', ['z = torch.zero_(self.rows)', 'n = torch.fill_(self.count, 0)'], 'torch.add(n, 0)'),
   method('shown', ['z = torch.mul_(self.rows, 2)'], 'self.rows'),
-  // there are no plans of these
+  // of these there are no plans in a file
+  method('both', ['s = torch.add(self.row, torch.sum(self.rows, [0]))'], 'torch.mul(s, 2)'),
   method('doubled', ['z = torch.mul_(self.rows, 2)', 'y = torch.sum(z)'], 'torch.add(y, 1)'),
   method('anew', ['self.rows = torch.add(self.rows, 1)', 'y = torch.sum(self.rows)'], 'torch.add(y, 1)'),
   method('weighed', ['z = torch.add_(self.weight, 1)', 'y = torch.sum(z)'], 'torch.add(y, 1)'),
@@ -149,6 +160,85 @@ t.test('states are saved and put back, the model loaded or not', async (t) => {
   }
 })
 
+t.test('what there are no plans of', async (t) => {
+  const whole = files('whole', PROGRAM, [...PLANNED, { method: 'both', args: [] }, { method: 'anew', args: [] }])
+  const [off, ahead] = [await loadModule(model, { compile: 'off' }), await loadModule(whole.beside)]
+  t.same(
+    ahead.plans().flatMap(({ method: name, state }) => (state === 'plan' ? [] : [name])),
+    ['both', 'anew'],
+  )
+  for (const [i, name] of someCalls(['forward', 'both', 'row', 'peek', 'anew'], 40, 3).entries()) {
+    const args = name === 'forward' ? step(i) : []
+    if (name === 'row') for (const module of [off, ahead]) callOperator('aten::mul_.Scalar', [module.getAttribute('row') as Tensor, 0.5])
+    else t.ok(isClose(numbers(ahead.call(name, args)), numbers(off.call(name, args))), `${name} is call ${i}`)
+  }
+  for (const module of [off, ahead]) module.dispose()
+})
+
+t.test('tensors that calls make', async (t) => {
+  const program = writeProgram({
+    ...{ family: 'state', seed: 0, namedTuples: [], calls: [], looks: 'last', storages: [{ dtype: 'float32', data: [1, 2] }] },
+    classes: [
+      {
+        name: 'M',
+        attributes: [
+          { name: 'kept', type: 'Optional[Tensor]', value: null },
+          { name: 'sum', type: 'Tensor', value: { storage: 0, shape: [2], strides: [1], offset: 0 } },
+        ],
+        methods: [
+          method('make', ['self.kept = torch.mul(x, 2)', 's = torch.add_(self.sum, x)'], 'torch.add(s, 1)', ['x']),
+          method(
+            'use',
+            ['k = unchecked_cast(Tensor, self.kept)', 'z = torch.add_(k, x)', 's = torch.add_(self.sum, z)'],
+            'torch.mul(s, z)',
+            ['x'],
+          ),
+          method('add', ['s = torch.add_(self.sum, x)'], 'torch.mul(s, 2)', ['x']),
+        ],
+      },
+    ],
+  } as never)
+  const x = (i: number): Tensor => tensor([i, i + 0.5])
+  const found = files('made', program, [
+    { method: 'make', args: [x(1)] },
+    { method: 'use', args: [x(2)] },
+    { method: 'add', args: [x(3)] },
+  ])
+  const [off, ahead] = [await loadModule(found.model, { compile: 'off' }), await loadModule(found.beside)]
+  t.same(
+    ahead.plans().map(({ method: name, state }) => [name, state]),
+    [
+      ['add', 'plan'],
+      ['make', 'interpreted'],
+      ['use', 'interpreted'],
+    ],
+  )
+  for (const [i, name] of ['add', 'make', 'use', 'add', 'use', 'make', 'add', 'use'].entries())
+    t.ok(isClose(numbers(ahead.call(name, [x(i)])), numbers(off.call(name, [x(i)]))), `${name} is call ${i}`)
+  for (const module of [off, ahead]) module.dispose()
+})
+
+t.test('somebody changes what a state is', async (t) => {
+  for (const path of [alone, beside])
+    for (const change of ['aten::set_.source_Tensor', 'aten::t_', 'aten::unsqueeze_']) {
+      const [off, ahead] = [await loadModule(model, { compile: 'off' }), await loadModule(path)]
+      const outcomes = [off, ahead].map((module) => {
+        const rows = module.getAttribute('rows') as Tensor
+        callOperator(change, change === 'aten::t_' ? [rows] : [rows, change === 'aten::unsqueeze_' ? int(0) : tensor([1])])
+        return ['peek', 'reset', 'first'].map((name) => {
+          try {
+            return numbers(module.call(name)).map((value) => value.toFixed(4))
+          } catch (error) {
+            return (error as { code: string }).code
+          }
+        })
+      })
+      if (path === beside) t.same(outcomes[1], outcomes[0], change)
+      else t.same(outcomes[1]!.slice(0, 2), ['INVALID_ARGUMENT', 'INVALID_ARGUMENT'], `${change}, alone`)
+      for (const module of [off, ahead]) module.dispose()
+    }
+})
+
 t.test('results that show a state, and attributes', async (t) => {
   const ahead = await loadModule(beside)
   const shown = ahead.call('shown') as Tensor
@@ -215,6 +305,20 @@ t.test('language models', async (t) => {
     t.same(await tokensOf(generate(ahead, prompt, { maxTokens: wanted.length })), wanted, `a prompt of ${prompt.length} tokens`)
     t.same(await tokensOf(generate(ahead, prompt, { maxTokens: wanted.length, draft: 'prompt' })), wanted, 'with guesses')
   }
+  const rows = await loadModule(
+    files(
+      'llama-rows',
+      program,
+      [1, 4].map((count) => tokens(count, false)),
+    ).alone,
+  )
+  for (const { prompt, tokens: wanted } of continued.llama)
+    t.same(
+      await tokensOf(generate(rows, prompt, { maxTokens: wanted.length, draft: 'prompt' })),
+      wanted,
+      'guesses as far as there are plans',
+    )
+  rows.dispose()
   const [, middle, long] = continued.llama
   const sessions = await Promise.all([openSession(ahead), openSession(ahead)])
   const both = sessions.map((session, i) => tokensOf(session.generate([middle!, long!][i]!.prompt, { maxTokens: 12 })))

@@ -66,7 +66,10 @@ function fileWith(plans: readonly Pick<AheadPlan, 'captured' | 'placement'>[], i
   const operators = { recorded: 1, optimized: 1 }
   return writeAhead({
     ...about,
-    plans: plans.map(({ captured, placement }) => ({ ...{ method: 'forward', example: [input], captured, placement, operators }, ...{ state: [], kept: [], lastRow: false } })),
+    plans: plans.map(({ captured, placement }) => ({
+      ...{ method: 'forward', example: [input], captured, placement, operators },
+      ...{ state: [], kept: [], lastRow: false },
+    })),
   })
 }
 

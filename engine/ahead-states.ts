@@ -2,7 +2,7 @@ import type { Place } from '../compiler/index.js'
 import { Contents } from '../compiler/memory/contents.js'
 import type { AheadState } from '../formats/ptlc/module.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
-import type { ScriptObject } from '../runtime/tensor/value.js'
+import type { ScriptObject, Value } from '../runtime/tensor/value.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import { pathsOf, type StatePath } from './state-places.js'
 
@@ -66,7 +66,7 @@ export class States {
   }
 }
 
-function valueAt({ object, slot }: Place): unknown {
+function valueAt({ object, slot }: Place): Value | undefined {
   return object.slots[slot]
 }
 

@@ -174,6 +174,6 @@ export class Run implements Generation {
     const guesses = await guesser.guess(all, room, signal)
     const end = guesses.findIndex((token) => token >= vocabulary)
     const own = end < 0 ? guesses : guesses.slice(0, end)
-    return sizes == null ? own : own.slice(0, sizes.guesses(own.length))
+    return own.slice(0, sizes?.guesses(own.length) ?? own.length)
   }
 }

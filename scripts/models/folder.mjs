@@ -38,18 +38,20 @@ export function callsOf(folder, program) {
 /** Writes a program's plan of a call to `path`, by the command. */
 export function compileAhead(folder, program, call, path, options = []) {
   const { inputs } = callFilesOf(folder, program)[call]
-  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-  const args = ['compile', join(folder, '1', `${program}.pt2`), ...options, '-o', path, '--input', ...inputs]
-  execFileSync(process.execPath, [cli, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+  compile(folder, program, path, [...options, '--input', ...inputs])
 }
 
 /** Compiles a language model for the calls that `generate` makes. Returns null for an encoder and a decoder. */
 export function compileTokens(folder, path, options = []) {
   if (programsOf(folder).includes('decoder')) return null
-  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-  const args = ['compile', join(folder, '1', 'model.pt2'), ...options, '-o', path]
-  execFileSync(process.execPath, [cli, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+  compile(folder, 'model', path, options)
   return path
+}
+
+function compile(folder, program, path, options) {
+  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+  const args = ['compile', join(folder, '1', `${program}.pt2`), '-o', path, ...options]
+  execFileSync(process.execPath, [cli, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
 export const jsonOf = (folder, name) => {

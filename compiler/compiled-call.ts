@@ -14,6 +14,7 @@ import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner, labelOf } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
 import { checkedFirst } from './index-checks.js'
+import { restoredOnRejection } from './memory/contents.js'
 import { elideCopies } from './memory/copy-elision.js'
 import type { PassOptions } from './passes/pass.js'
 import { optimize } from './passes/pipeline.js'
@@ -88,7 +89,11 @@ export class CompiledCall implements Call {
 
   runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null {
     const { plan } = this
-    return plan?.accepts(inputs) === true && !haveRounded(inputs) ? plan.runAsync(inputs, signal, limits) : null
+    if (plan?.accepts(inputs) !== true || haveRounded(inputs)) return null
+    return restoredOnRejection(
+      this.kept.map((i) => inputs[i]!),
+      () => plan.runAsync(inputs, signal, limits),
+    )
   }
 
   dispose(): void {
@@ -98,7 +103,7 @@ export class CompiledCall implements Call {
 }
 
 /** Whether products round one of these. The kernels of a plan have a weight's floats, or what it was packed to when the plan was made. */
-function haveRounded(inputs: readonly Tensor[]): boolean {
+export function haveRounded(inputs: readonly Tensor[]): boolean {
   return features.rounding && inputs.some((t) => isRounded(t) || isRoundedFilter(t))
 }
 

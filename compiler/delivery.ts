@@ -12,6 +12,7 @@ import type { Origin } from './graph/graph.js'
 import { type SharedConstants, withSharedConstants } from './graph/shared-constants.js'
 import type { PassOptions } from './passes/pass.js'
 import type { Guards } from './record/guards.js'
+import type { Place } from './record/module-parts.js'
 import { recorderOf } from './record/recorder.js'
 import { Signature } from './record/signature.js'
 
@@ -27,8 +28,12 @@ export type Outcome<P> =
 /** A plan as the thread has it that made it. */
 export interface MadePlan {
   readonly call: CompiledCall
-  readonly plan: Plan
+  readonly plan: Pick<Plan, 'captured' | 'placement'>
   readonly guards: Guards
+  /** Attributes whose tensors are inputs behind the arguments; null for a plan of arguments alone. */
+  readonly state: readonly Place[] | null
+  /** Inputs whose contents are put back where a run fails. */
+  readonly kept: readonly number[]
 }
 
 /** Memory kept by the allocator that is given back to the system once a plan is made. */
@@ -64,7 +69,8 @@ export function callAndCompile(
       if (!kept.has(t)) t.release()
     })
     const { plan, reason, operators, choices } = call
-    if (plan !== null) return { value, outcome: { kind: 'plan', plan: { call, plan, guards }, recorded, operators, choices } }
+    if (plan !== null)
+      return { value, outcome: { kind: 'plan', plan: { call, plan, guards, state: null, kept: call.kept }, recorded, operators, choices } }
     call.dispose()
     return { value, outcome: { kind: 'operators', reason: reason!, recorded } }
   } catch (error) {

@@ -5,6 +5,7 @@ import type { Guards } from './record/guards.js'
 import type { Recording } from './record/recorder.js'
 import type { RegionRecording } from './record/region.js'
 import type { Signature } from './record/signature.js'
+import type { StateCall } from './regions/state-call.js'
 import type { Kept } from './signature-list.js'
 
 /** Times that a signature is recorded anew, because of caches being filled or attributes being set, before it is left to the interpreter. */
@@ -33,6 +34,10 @@ export class Entry<S extends { toString(): string } = Signature, Regions extends
   from: Origin | null = null
   /** Null where calls are replayed or interpreted as a whole. */
   regions: Regions | null = null
+  /** What `Module.run` replays in place of regions: the plan that the background thread has made of a method with state. */
+  aside: StateCall | null = null
+  /** Such plans that were received. */
+  received = 0
 
   constructor(
     readonly signature: S,
@@ -47,6 +52,7 @@ export class Entry<S extends { toString(): string } = Signature, Regions extends
 
   dispose(): void {
     this.release()
+    this.aside?.dispose()
     this.regions?.dispose()
   }
 }

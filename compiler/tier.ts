@@ -25,6 +25,7 @@ import type { RegionRecording } from './record/region.js'
 import { Signature } from './record/signature.js'
 import type { StateParts } from './record/state-signature.js'
 import type { MethodEntry, MethodRegions } from './regions/method-regions.js'
+import type { StateInput } from './regions/state-call.js'
 import type { RegionHost } from './regions/region-call.js'
 import { Entry, type EntryState, MAX_ATTEMPTS } from './entry.js'
 import { type Described, describeEntry, type PlanInfo } from './plan-info.js'
@@ -38,6 +39,10 @@ export type CompileMode = 'auto' | 'off' | 'eager'
 export interface ReceivedPlan {
   readonly plan: Plan
   readonly guards: Guards
+  /** Null for a plan of arguments alone. */
+  readonly state: readonly StateInput[] | null
+  /** Inputs whose contents are put back where a run fails. */
+  readonly kept: readonly number[]
 }
 
 /** A plan, with the number of operators that were recorded and are left. */
@@ -60,11 +65,19 @@ export type BackgroundStep =
   | { readonly kind: 'interpret' }
   /** Interpreted and compiled there; `done` is told the outcome. */
   | { readonly kind: 'compile'; readonly done: (outcome: Outcome<ReceivedPlan>) => void }
-  /** Carried out in regions there, which that thread makes and keeps. */
-  | { readonly kind: 'regions' }
+  /**
+   * Carried out in regions there, which that thread makes and keeps. `done` is told how long it took where something was found out, and the plan of the method as a whole where it is one and
+   * `wantsPlan`.
+   */
+  | {
+      readonly kind: 'regions'
+      readonly wantsPlan: boolean
+      readonly done: (milliseconds: number, outcome: Outcome<ReceivedPlan> | null) => void
+    }
 
 const INTERPRET: BackgroundStep = { kind: 'interpret' }
-const IN_REGIONS: BackgroundStep = { kind: 'regions' }
+/** Plans with state that are received for one signature, where they keep not to hold. */
+const MAX_RECEIVED = 8
 
 type MethodPlans = Map<LinkedFunction, SignatureList<MethodEntry>>
 
@@ -327,14 +340,77 @@ export class TieredModule implements RegionHost {
       const inputs = entry.signature.match(args)
       if (inputs === null) continue
       plans.touch(i)
-      const result = this.replayEntryAsync(entry, inputs, signal, limits)
+      const result = this.replayEntryAsync(entry, inputs, signal, limits) ?? this.replayWithState(entry, inputs, args, signal, limits)
       if (result !== null) return { kind: 'replay', result }
       if (entry.withoutPlan || (entry.state.kind === 'compiled' && entry.state.guards.hold())) return INTERPRET
-      return entry.regions !== null || entry.attempts >= MAX_ATTEMPTS ? IN_REGIONS : this.compileStep(fn, entry)
+      if (entry.regions !== null || entry.attempts >= MAX_ATTEMPTS) return this.regionsStep(fn, entry)
+      // a plan that does not hold any longer: what it reads may be state that other methods write to
+      return entry.state.kind === 'compiled' && this.isDivided() ? this.divideAside(fn, entry) : this.compileStep(fn, entry)
     }
     const due = this.mode === 'eager' || (this.mode === 'auto' && !plans.rests() && plans.isDue(signatureHash(args)))
     const signature = due ? Signature.of(args) : null
-    return signature === null ? INTERPRET : this.compileStep(fn, addEntry(plans, signature, args))
+    if (signature === null) return INTERPRET
+    // what was found of one signature holds for others
+    const isDivided = plans.entries.some(({ regions }) => regions !== null)
+    const entry = addEntry(plans, signature, args)
+    return isDivided ? this.divideAside(fn, entry) : this.compileStep(fn, entry)
+  }
+
+  /** Some method is carried out in regions, as those are that write to the module. */
+  private isDivided(): boolean {
+    return this.everyMethod().some(({ entries }) => entries.some(({ regions }) => regions !== null))
+  }
+
+  private divideAside(fn: LinkedFunction, entry: MethodEntry): BackgroundStep {
+    entry.dispose()
+    entry.state = { kind: 'refused', reason: 'attributes that it reads change between calls' }
+    this.divide(fn, entry)
+    return this.regionsStep(fn, entry)
+  }
+
+  /** Starts a call of a method that reads or writes state of its module. It has to be its turn. */
+  private replayWithState(
+    entry: MethodEntry,
+    inputs: readonly Tensor[],
+    args: readonly Value[],
+    signal: AbortSignal | undefined,
+    limits: Limits | undefined,
+  ): Promise<Value> | null {
+    const { aside, state } = entry
+    let result = aside?.start(inputs, signal, limits) ?? null
+    if (result === null && state.kind === 'region' && state.call !== null && state.region.guards.hold())
+      result = compiler().startWhole(state.region, state.call, [this.script.root, ...args], signal, limits)
+    if (result !== null) entry.replays++
+    return result
+  }
+
+  private regionsStep(fn: LinkedFunction, entry: MethodEntry): BackgroundStep {
+    const plans = this.plansOf(fn)
+    return {
+      kind: 'regions',
+      wantsPlan: entry.received < MAX_RECEIVED,
+      done: (milliseconds, outcome) => {
+        entry.cost += milliseconds
+        if (outcome?.kind !== 'plan') return
+        const { plan, guards, state, kept } = outcome.plan
+        entry.received++
+        if (state === null || !plans.entries.includes(entry)) return plan.dispose()
+        entry.aside?.dispose()
+        entry.aside = new (compiler().StateCall)(plan, guards, state, kept)
+      },
+    }
+  }
+
+  /** Calls a method that was found to have no plan as a whole, and that is recorded in regions from its first call on. */
+  callInRegions(fn: LinkedFunction, args: readonly Value[]): Value {
+    const signature = this.busy || modulesObserved() || this.find(fn, args) !== undefined ? null : Signature.of(args)
+    if (signature !== null) this.divide(fn, addEntry(this.plansOf(fn), signature, args))
+    return this.call(fn, args)
+  }
+
+  /** What is known of calls with arguments of this form; null for nothing. */
+  stateOf(fn: LinkedFunction, args: readonly Value[]): EntryState | null {
+    return this.find(fn, args)?.state ?? null
   }
 
   /** How a call compiles a method in the background for arguments of this form; null where nothing is left to do there. */
@@ -393,8 +469,8 @@ export class TieredModule implements RegionHost {
         entry.withoutPlan = true
         break
       case 'plan': {
-        const { plan, guards } = outcome.plan
-        entry.state = { kind: 'compiled', call: new DeliveredCall(plan, outcome.operators, outcome.choices), guards }
+        const { plan, guards, kept } = outcome.plan
+        entry.state = { kind: 'compiled', call: new DeliveredCall(plan, outcome.operators, outcome.choices, kept), guards }
         compiler().letGoOfSources(guards, this.constantsInUse())
       }
     }
@@ -403,8 +479,12 @@ export class TieredModule implements RegionHost {
 
   private plansOf(fn: LinkedFunction): SignatureList<MethodEntry> {
     let plans = this.methods.get(fn)
-    if (plans === undefined) this.methods.set(fn, (plans = new SignatureList()))
+    if (plans === undefined) this.methods.set(fn, (plans = this.newPlans()))
     return plans
+  }
+
+  protected newPlans(): SignatureList<MethodEntry> {
+    return new SignatureList()
   }
 
   private callNew(fn: LinkedFunction, plans: SignatureList<MethodEntry>, args: readonly Value[], hash?: number): Value {
@@ -580,7 +660,8 @@ export class TieredModule implements RegionHost {
   }
 
   private constantsInUse(): Storage[] {
-    return this.compiled().flatMap(({ call }) => call.constants())
+    const aside = this.everyMethod().flatMap(({ entries }) => entries.flatMap((entry) => entry.aside?.constants() ?? []))
+    return [...aside, ...this.compiled().flatMap(({ call }) => call.constants())]
   }
 
   reasonText({ reason, origin }: Pick<Refusal, 'reason' | 'origin'>): string {

@@ -4,7 +4,7 @@ import { checkFrame } from '../compiler/frames/check-frame.js'
 import type { BufferAssignment } from '../compiler/executor/buffer-assignment.js'
 import type { Place } from '../compiler/record/module-parts.js'
 import { Signature } from '../compiler/record/signature.js'
-import { wholePlan } from '../compiler/regions/whole-plan.js'
+import { wholeOf } from '../compiler/regions/whole-plan.js'
 import type { AheadMethod, AheadModule, AheadPlan, AheadTraining, UnplannedCall } from '../formats/ptlc/module.js'
 import { tensorsOf, whyNoMethod, whyNoPlan } from '../formats/ptlc/writable.js'
 import type { LinkedFunction } from '../program/linked.js'
@@ -156,14 +156,13 @@ function findPlan(
     return { captured, placement, state: [], kept: [], operators, inRegions: false }
   }
   const { reason, inRegions } = found
-  if (state?.kind !== 'region' || state.call === null || !compiler().isWhole(state.region)) return { reason, inRegions }
-  const { plan, kept, reason: why } = state.call
-  if (plan === null) return { reason: why ?? reason, inRegions }
-  const parts = compiler().matchStart(state.region, [root, ...example])
+  if (state?.kind !== 'region' || !compiler().isWhole(state.region)) return { reason, inRegions }
   if (state.region.reads.some((place) => isShownElsewhere(root, tiers.script.functions, place)))
     return { reason: 'it reads or writes a tensor of a list, or one that the program has as a constant', inRegions }
-  const whole = parts === null ? reason : wholePlan(state.region, plan.captured, kept, parts, tensorsOf(example))
-  return typeof whole === 'string' ? { reason: whole, inRegions } : { ...whole, placement: plan.placement, operators, inRegions }
+  const whole = wholeOf(tiers.script, state, example)
+  if (typeof whole === 'string') return { reason: whole, inRegions }
+  const { plan, state: places, kept } = whole
+  return { ...plan, state: places ?? [], kept, operators, inRegions }
 }
 
 /** Whether the memory of an attribute is that of a tensor which is no attribute of an object that can be reached by attributes alone. */

@@ -3,7 +3,7 @@ import type { AheadModule, AheadPlan } from '../formats/ptlc/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
 import { fitsTensor, Signature, tensorShape, type TensorShape } from '../compiler/record/signature.js'
 import { mayFailMidway } from '../compiler/capture/total-frames.js'
-import { Contents } from '../compiler/memory/contents.js'
+import { restoredOnFailure, restoredOnRejection } from '../compiler/memory/contents.js'
 import type { MissingOperator } from '../program/missing.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import { type ArgumentInfo, inputsOf } from '../program/signature-info.js'
@@ -149,12 +149,12 @@ export class PlanEngine implements Engine {
     const found = this.find(method, args, settings.lastRow)
     if (found === null) return this.modelFor(method, args).call(method, args, settings)
     const { entry, inputs } = found
-    const { plan, kept } = entry
+    const { plan } = entry
     const { profiler } = settings
     const limits = limitsOver(settings.limits, this.limits)
     const replay = (): Value => (profiler === undefined ? plan.run(inputs) : plan.runProfiled(inputs, profiler))
     // any kernel may be ended by a deadline
-    const run = (): Value => (kept.length > 0 && (entry.isRisky || currentBudget().clocked) ? undone(found, replay) : replay())
+    const run = (): Value => (entry.isRisky || currentBudget().clocked ? restoredOnFailure(keptOf(found), replay) : replay())
     return limits === undefined ? run() : withinLimits(limits, run)
   }
 
@@ -176,7 +176,7 @@ export class PlanEngine implements Engine {
     const run = (): Promise<Value> => entry.plan.runAsync(inputs, ended, limitsOver(settings.limits, this.limits))
     this.uses++
     try {
-      return await (entry.kept.length > 0 ? undoneLater(found, run) : run())
+      return await restoredOnRejection(keptOf(found), run)
     } finally {
       this.uses--
       if (this.uses === 0 && this.lifetime.isOver) this.free()
@@ -360,23 +360,7 @@ function entryOf(ahead: AheadPlan, states: readonly Tensor[], levels: number, la
   }
 }
 
-/** Where it fails, inputs that are to be put back are as they were. */
-function undone({ entry, inputs }: Found, run: () => Value): Value {
-  const before = new Contents(entry.kept.map((i) => inputs[i]!))
-  try {
-    return run()
-  } catch (error) {
-    before.restore()
-    throw error
-  }
-}
-
-async function undoneLater({ entry, inputs }: Found, run: () => Promise<Value>): Promise<Value> {
-  const before = new Contents(entry.kept.map((i) => inputs[i]!))
-  try {
-    return await run()
-  } catch (error) {
-    before.restore()
-    throw error
-  }
+/** Inputs that are to be put back where a run fails. */
+function keptOf({ entry, inputs }: Found): Tensor[] {
+  return entry.kept.map((i) => inputs[i]!)
 }

@@ -9,6 +9,7 @@ import type { ScriptModule } from '../interpreter/script-module.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { BackgroundInterpreter } from './background/interpret.js'
 import type { CallSettings, RunSettings } from './engine.js'
+import { interpretedAgain } from './interpreted-again.js'
 import { InterpretingEngine } from './interpreting-engine.js'
 import { background, planning } from './lazy.js'
 import { Lifetime } from './lifetime.js'
@@ -16,6 +17,8 @@ import type { AheadPlans, Changes, PlannedCall } from './plan-ahead.js'
 import type { LoadOptions } from './options.js'
 import { passOptions } from './pass-options.js'
 import * as features from '../runtime/features.js'
+
+const INTERPRET = (): BackgroundStep => ({ kind: 'interpret' })
 
 /** Bytes of weights up to which `compile` works on the calling thread, which takes less time than to start another. */
 const MAX_COMPILED_HERE = 1 << 16
@@ -74,16 +77,24 @@ export class ProgramEngine extends InterpretingEngine {
     throwIfAborted(ended)
     this.script.beginUse()
     try {
-      return await (this.tiers.replayAsync(fn, args, ended, limits) ?? this.interpretAside(fn, args, ended, limits))
+      const replay = this.tiers.replayAsync(fn, args, ended, limits)
+      if (replay !== null) return await interpretedAgain(replay, () => this.interpretAside(fn, args, INTERPRET, ended, limits))
+      const step = (): BackgroundStep => this.tiers.backgroundStep(fn, args, ended, limits)
+      return await this.interpretAside(fn, args, step, ended, limits)
     } finally {
       this.script.endUse()
     }
   }
 
-  private async interpretAside(fn: LinkedFunction, values: readonly Value[], signal: AbortSignal, limits?: Limits): Promise<Value> {
+  private async interpretAside(
+    fn: LinkedFunction,
+    values: readonly Value[],
+    step: () => BackgroundStep,
+    signal: AbortSignal,
+    limits?: Limits,
+  ): Promise<Value> {
     const background = this.besideThisThread()
     if (background === null) return withinLimits(limits, () => this.tiers.call(fn, values))
-    const step = (): BackgroundStep => this.tiers.backgroundStep(fn, values, signal, limits)
     return background.call(fn, values, step, signal, limits)
   }
 

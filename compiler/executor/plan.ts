@@ -250,6 +250,11 @@ export class Plan {
     this.endOnceUnused()
   }
 
+  /** Gives back the memory of arenas until the next run. */
+  rest(): void {
+    for (const instance of this.idle.splice(0)) instance.dispose()
+  }
+
   /** Calls `action` when the plan has been disposed and the last of its runs is over. */
   whenEnded(action: () => void): void {
     this.onEnd = action

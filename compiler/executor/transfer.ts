@@ -45,7 +45,7 @@ export interface PlanData<S, V> {
   readonly placement: BufferAssignment
 }
 
-export function planToData<S, V>({ captured, placement }: Plan, to: Sender<S, V>): PlanData<S, V> {
+export function planToData<S, V>({ captured, placement }: Pick<Plan, 'captured' | 'placement'>, to: Sender<S, V>): PlanData<S, V> {
   const { frames, buffers, constants, aliases, written, result } = captured
   return {
     frames: frames.map(({ layout, bytes, host, pointers }) => ({ kernel: layout.kernel, bytes, host, pointers })),

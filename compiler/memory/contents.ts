@@ -19,6 +19,30 @@ export class Contents {
   }
 }
 
+/** Where `run` fails, the memory of `tensors` holds what it held before. */
+export function restoredOnFailure<T>(tensors: readonly Tensor[], run: () => T): T {
+  if (tensors.length === 0) return run()
+  const before = new Contents(tensors)
+  try {
+    return run()
+  } catch (error) {
+    before.restore()
+    throw error
+  }
+}
+
+/** As `restoredOnFailure`, of what ends later. */
+export async function restoredOnRejection<T>(tensors: readonly Tensor[], run: () => Promise<T>): Promise<T> {
+  if (tensors.length === 0) return run()
+  const before = new Contents(tensors)
+  try {
+    return await run()
+  } catch (error) {
+    before.restore()
+    throw error
+  }
+}
+
 export function bytesAt(address: number, bytes: number): Uint8Array {
   const copy = new Uint8Array(bytes)
   kernels.mem_read({ address, bytes }, copy)

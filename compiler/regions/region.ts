@@ -1,5 +1,6 @@
 import type { Activation, Frame } from '../../interpreter/activation.js'
 import { setAttribute } from '../../interpreter/instructions.js'
+import type { Limits } from '../../runtime/limits.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { CompiledCall } from '../compiled-call.js'
@@ -42,6 +43,21 @@ export function isWhole({ end, writes, changes, prologue }: RegionRecording): bo
 export function runWhole(region: RegionRecording, call: CompiledCall, parts: StateParts): Value {
   if (region.end.kind !== 'return') throw new TypeError('the region does not return')
   return new Maker(parts, call.run(inputsOf(region, parts)) as Tensor[]).make(region.end.value)
+}
+
+/** Starts such a run on another native thread; null for a region that is none, and for another state than it begins with. */
+export function startWhole(
+  region: RegionRecording,
+  call: CompiledCall,
+  values: readonly Value[],
+  signal?: AbortSignal,
+  limits?: Limits,
+): Promise<Value> | null {
+  const { end } = region
+  const parts = end.kind === 'return' && isWhole(region) ? matchStart(region, values) : null
+  if (end.kind !== 'return' || parts === null) return null
+  const outputs = call.runAsync(inputsOf(region, parts), signal, limits)
+  return outputs === null ? null : outputs.then((made) => new Maker(parts, made as Tensor[]).make(end.value))
 }
 
 /** How a region has ended. */

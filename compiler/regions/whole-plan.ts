@@ -1,13 +1,18 @@
+import type { ScriptModule } from '../../interpreter/script-module.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { Tuple, type Value } from '../../runtime/tensor/value.js'
+import { setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { reachable } from '../../program/reach.js'
 import type { CapturedRun, Target } from '../capture/captured.js'
 import type { TensorTemplate } from '../capture/result.js'
+import type { MadePlan } from '../delivery.js'
+import type { EntryState } from '../entry.js'
 import { isPlain } from '../record/guards.js'
 import type { Place } from '../record/module-parts.js'
 import type { RegionRecording } from '../record/region.js'
 import type { ContainerTemplate, Template } from '../record/template.js'
+import { Signature } from '../record/signature.js'
 import type { StateParts } from '../record/state-signature.js'
+import { isWhole, matchStart } from './region.js'
 
 /** The plan of a method that reads or writes state of its module: its inputs are the tensors of the arguments, in order, and then those of `state`. */
 export interface WholePlan {
@@ -15,6 +20,20 @@ export interface WholePlan {
   readonly state: readonly Place[]
   /** Inputs whose contents are put back where a run fails. */
   readonly kept: readonly number[]
+}
+
+/** As `wholePlan`, of what is known of calls of a method with these arguments. */
+export function wholeOf(script: ScriptModule, state: EntryState | null, args: readonly Value[]): MadePlan | string {
+  if (state?.kind !== 'region' || state.call === null || !isWhole(state.region)) return 'it is compiled in regions'
+  const { call, region } = state
+  if (call.plan === null) return call.reason ?? 'it is compiled in regions'
+  const parts = matchStart(region, [script.root, ...args])
+  const given = Signature.of(args)?.match(args) ?? null
+  if (parts === null || given === null) return 'its state has another form'
+  const whole = wholePlan(region, call.plan.captured, call.kept, parts, given)
+  if (typeof whole === 'string') return whole
+  const { captured, state: places, kept } = whole
+  return { call, plan: { captured, placement: call.plan.placement }, guards: region.guards, state: places, kept }
 }
 
 /** What a plan can say of a result in no file. */
@@ -90,8 +109,10 @@ export function wholePlan(
   }
 }
 
-function containerOf({ of, keys, fields, items }: ContainerTemplate, valueOf: (template: Template) => Value): Value {
+function containerOf({ of, keys, fields, items, elements }: ContainerTemplate, valueOf: (template: Template) => Value): Value {
   const values = items.map(valueOf)
   if (of === 'tuple') return new Tuple(values, fields)
-  return of === 'dict' ? new Map(keys.map((key, i) => [key, values[i]!])) : values
+  if (of === 'dict') return new Map(keys.map((key, i) => [key, values[i]!]))
+  if (elements !== undefined) setListType(values, elements)
+  return values
 }

@@ -1,7 +1,8 @@
-import type { BackgroundStep, PassOptions, PlanInfo } from '../../compiler/index.js'
+import type { BackgroundStep, Outcome, PassOptions, PlanInfo, ReceivedPlan } from '../../compiler/index.js'
 import { throwIfAborted } from '../../runtime/aborted.js'
 import { PtliteError } from '../../runtime/error.js'
 import type { Limits } from '../../runtime/limits.js'
+import { milliseconds } from '../../runtime/platform.js'
 import type { LinkedFunction } from '../../program/linked.js'
 import type { ScriptModule } from '../../interpreter/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
@@ -12,6 +13,7 @@ import { receivePlan } from './plan-transfer.js'
 import { type CodeOnly, type Failure, fillMarks, type Reply } from './messages.js'
 import type { Node } from './nodes.js'
 import { hold } from '../hold.js'
+import { interpretedAgain } from '../interpreted-again.js'
 import { ObjectTable } from './object-table.js'
 import { BackgroundThread, NotBegun } from './thread.js'
 
@@ -65,7 +67,8 @@ export class BackgroundInterpreter {
       .then(() => {
         throwIfAborted(signal)
         const next = step()
-        return next.kind === 'replay' ? next.result : this.run(fn, args, next, signal, limits)
+        if (next.kind !== 'replay') return this.run(fn, args, next, signal, limits)
+        return interpretedAgain(next.result, () => this.run(fn, args, { kind: 'interpret' }, signal, limits))
       })
       .finally(letGo)
     this.last = turn.catch(() => undefined)
@@ -134,6 +137,7 @@ export class BackgroundInterpreter {
     }
     let arrived: (() => void) | undefined
     let packed: readonly number[] = []
+    const begin = milliseconds()
     try {
       kernels.mem_fill({ address: cancelAddress, bytes: 4, value: 0 })
       const { modes, trainingSets } = this.script
@@ -159,6 +163,7 @@ export class BackgroundInterpreter {
         cancelAddress,
         limits,
         how: step.kind,
+        wantsPlan: step.kind === 'regions' && step.wantsPlan,
         modes,
       })
       if (reply.kind === 'failed') throw errorOf(reply.failure, this.script)
@@ -174,7 +179,12 @@ export class BackgroundInterpreter {
       this.plans = reply.plans ?? this.plans
       if (step.kind === 'compile') {
         await yieldToEventLoop()
-        arrived = this.arrivalOf(reply, step, shared, signal)
+        arrived = this.arrivalOf(reply, (outcome) => step.done(outcome), shared, signal)
+      } else if (step.kind === 'regions') {
+        // plans are told where something was found out
+        const spent = reply.plans === null ? 0 : milliseconds() - begin
+        if (reply.outcome === null) step.done(spent, null)
+        else arrived = this.arrivalOf(reply, (outcome) => step.done(spent, outcome), shared, signal)
       }
       if (reply.failure !== null) {
         throwIfAborted(signal)
@@ -208,15 +218,15 @@ export class BackgroundInterpreter {
   /** Takes over the outcome of a call that was to be compiled, and returns what is left to do about it. */
   private arrivalOf(
     { outcome, failure }: Extract<Reply, { kind: 'result' }>,
-    step: Extract<BackgroundStep, { kind: 'compile' }>,
+    done: (outcome: Outcome<ReceivedPlan>) => void,
     { thread, module, state }: Shared,
     signal: AbortSignal | undefined,
   ): () => void {
     if (failure !== null || outcome === null) {
       const aborted = signal?.aborted === true
-      return () => step.done({ kind: 'failed', aborted })
+      return () => done({ kind: 'failed', aborted })
     }
-    if (outcome.kind !== 'plan') return () => step.done(outcome)
+    if (outcome.kind !== 'plan') return () => done(outcome)
     const drop = (): void => {
       thread.tell({ kind: 'drop', module, plan: outcome.plan.id })
     }
@@ -224,7 +234,7 @@ export class BackgroundInterpreter {
     const received = state.unchanged() ? receivePlan(outcome.plan, this.script, state) : null
     if (received === null) {
       drop()
-      return () => step.done({ kind: 'refused', reason: 'attributes or weights changed meanwhile', origin: null, temporary: true })
+      return () => done({ kind: 'refused', reason: 'attributes or weights changed meanwhile', origin: null, temporary: true })
     }
     const { plan } = received
     const letGo = thread.hold()
@@ -237,7 +247,7 @@ export class BackgroundInterpreter {
       collected.unregister(plan)
       end()
     })
-    return () => step.done({ ...outcome, plan: received })
+    return () => done({ ...outcome, plan: received })
   }
 
   private roots(): Value[] {

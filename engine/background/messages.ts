@@ -50,6 +50,8 @@ export interface RunRequest {
   readonly limits: Limits | undefined
   /** 'compile': interpreted, and compiled too. 'regions': by regions that the worker makes and keeps. */
   readonly how: 'interpret' | 'compile' | 'regions'
+  /** The main thread takes the plan of a method in regions, where it is one. */
+  readonly wantsPlan: boolean
   /** Of the module, which plans are told apart by. */
   readonly modes: string
 }
@@ -112,7 +114,7 @@ export type Reply =
       readonly value: Encoded
       readonly stateNodes: readonly Node[]
       readonly nodes: readonly Node[]
-      /** Where the call was to be compiled. */
+      /** Where the call was to be compiled, or has a plan that the main thread wants. */
       readonly outcome: Outcome<SentPlan> | null
       /** Numbers of storages whose contents were packed: pages of theirs that are a file's need not stay. */
       readonly packed: readonly number[]

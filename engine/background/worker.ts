@@ -10,6 +10,10 @@ import {
   type SharedConstants,
   TieredModule,
 } from '../../compiler/index.js'
+import type { MethodEntry } from '../../compiler/regions/method-regions.js'
+import { wholeOf } from '../../compiler/regions/whole-plan.js'
+import { SignatureList } from '../../compiler/signature-list.js'
+import type { LinkedFunction } from '../../program/linked.js'
 import { PtliteError } from '../../runtime/error.js'
 import { withinLimits } from '../../runtime/native/budget.js'
 import { ScriptModule } from '../../interpreter/script-module.js'
@@ -50,7 +54,7 @@ interface Loaded {
   /** Methods that have no plan as a whole. */
   readonly regions: RegionsOfModule
   /** Plans that the main thread has, by number. */
-  readonly plans: Map<number, MadePlan>
+  readonly plans: Map<number, SentOff>
   /** The main thread has disposed of it; it goes with its last plan. */
   unloaded: boolean
 }
@@ -59,9 +63,20 @@ interface Loaded {
 const lent = new PagesElsewhere()
 const borrow = (address: number, bytes: number): Storage => Storage.borrow(address, bytes, lent)
 
+/** `isOfRegion`: this thread has it too, and disposes of it. */
+interface SentOff {
+  readonly made: MadePlan
+  readonly isOfRegion: boolean
+}
+
 /** The worker has no debug information: the main thread says where in the model a place is. */
 class RegionsOfModule extends TieredModule {
   private sent = 0
+
+  /** The main thread has decided what is worth a plan. */
+  protected override newPlans(): SignatureList<MethodEntry> {
+    return new SignatureList(undefined, Infinity)
+  }
 
   override describeOrigin({ functionName, pc }: Origin): string {
     return placeMark(functionName, pc)
@@ -121,11 +136,11 @@ class Server {
 
   private drop({ module, plan }: DropRequest): void {
     const loaded = this.modules.get(module)
-    const call = loaded?.plans.get(plan)?.call
-    if (loaded === undefined || call === undefined) return
+    const sent = loaded?.plans.get(plan)
+    if (loaded === undefined || sent === undefined) return
     loaded.plans.delete(plan)
-    const constants = call.constants()
-    call.dispose()
+    const constants = constantsOf(sent)
+    if (!sent.isOfRegion) sent.made.call.dispose()
     for (const storage of constants) endLease(storage)
     this.unloadOnceUnused(module, loaded)
   }
@@ -142,7 +157,7 @@ class Server {
   private retire(): void {
     this.port.close()
     const plans = [...this.modules.values()].flatMap((loaded) => [...loaded.plans.values()])
-    const kept = new Set(plans.flatMap(({ call }) => call.constants()))
+    const kept = new Set(plans.flatMap(constantsOf))
     for (const { state, regions } of this.modules.values()) {
       regions.dispose()
       for (const storage of state.storages()) {
@@ -215,8 +230,10 @@ class Server {
       args = request.args.map((arg) => run.valueOf(arg))
       const carryOut = (): void => {
         if (request.how === 'interpret') value = script.call(fn, args)
-        else if (request.how === 'regions') value = regions.call(fn, args)
-        else ({ value, outcome } = callAndCompile(script, fn, args, {}, passes, loaded.constants))
+        else if (request.how === 'regions') {
+          value = regions.callInRegions(fn, args)
+          if (request.wantsPlan) outcome = this.planOf(loaded, fn, args)
+        } else ({ value, outcome } = callAndCompile(script, fn, args, {}, passes, loaded.constants))
       }
       withinLimits(request.limits, carryOut, { flag: new Int32Array(request.cancel), address: request.cancelAddress })
     })
@@ -244,18 +261,26 @@ class Server {
     if (outcome?.kind !== 'plan') return outcome
     const id = this.nextPlan++
     const sent = sendOutcome(outcome, id, state)
+    const isOfRegion = outcome.plan.state !== null
     if (sent.kind !== 'plan') {
-      outcome.plan.call.dispose()
+      if (!isOfRegion) outcome.plan.call.dispose()
       return sent
     }
-    plans.set(id, outcome.plan)
+    const off = { made: outcome.plan, isOfRegion }
+    plans.set(id, off)
     // the main thread reads them until it drops the plan, whatever becomes of the weights that they were made of
-    for (const storage of outcome.plan.call.constants()) lease(storage)
-    letGoOfSources(
-      outcome.plan.guards,
-      [...plans.values()].flatMap(({ call }) => call.constants()),
-    )
+    for (const storage of constantsOf(off)) lease(storage)
+    if (!isOfRegion) letGoOfSources(outcome.plan.guards, [...plans.values()].flatMap(constantsOf))
     return sent
+  }
+
+  /** The plan of a method that was carried out in regions, where one region is all of it and the main thread has it not yet. */
+  private planOf({ script, regions, plans }: Loaded, fn: LinkedFunction, args: readonly Value[]): Outcome<MadePlan> | null {
+    const made = wholeOf(script, regions.stateOf(fn, args), args)
+    if (typeof made === 'string' || [...plans.values()].some((sent) => sent.made.call === made.call)) return null
+    // calls are the main thread's from now on
+    made.call.plan?.rest()
+    return { kind: 'plan', plan: made, recorded: 0, operators: made.call.operators, choices: made.call.choices }
   }
 
   private done({ module, moved }: DoneRequest): void {
@@ -279,6 +304,10 @@ class Server {
 /** What outlives every run. */
 function rootsOf({ root, functions }: ScriptModule): Value[] {
   return [root, ...functions.flatMap((fn) => fn.source.constants)]
+}
+
+function constantsOf({ made }: SentOff): Storage[] {
+  return made.plan.captured.constants.map(({ storage }) => storage)
 }
 
 function failureOf(action: () => void): Failure | null {

@@ -35,15 +35,30 @@ export function tensorsIn(values: readonly Output[], found: Tensor[] = []): Tens
   return found
 }
 
-/** The logits behind the last `count` of `tokens` tokens, each float32[vocabulary]. Throws INVALID_ARGUMENT where the model gives fewer. */
-export function rowsOf(logits: Tensor, tokens: number, count: number): readonly Float32Array[] {
-  const vocabulary = logits.shape.at(-1)!
-  const rows = logits.dim > 1 ? logits.shape.at(-2)! : 1
-  // models may give the last row alone
-  const end = rows === 1 ? 1 : tokens
-  if (end < count || end > rows)
-    throw new PtliteError('INVALID_ARGUMENT', `generate(): expected logits for each of ${tokens} tokens, found ${rows} rows of them`)
-  const last = logits.reshape([-1, vocabulary]).slice(0, end - count, end)
-  const values = (last.dtype === 'float32' ? last : last.to('float32')).data() as Float32Array
-  return Array.from({ length: count }, (_, row) => values.subarray(row * vocabulary, (row + 1) * vocabulary))
+/** Memory of one sequence: logits behind its tokens are read into it call after call, since arrays as large as a vocabulary keep the garbage collector busy. */
+export class LogitsBuffer {
+  private values = new Float32Array(0)
+
+  /** The logits behind the last `count` of `tokens` tokens, each float32[vocabulary]; they hold until the next call. Throws INVALID_ARGUMENT where the model gives fewer. */
+  rowsOf(logits: Tensor, tokens: number, count: number): readonly Float32Array[] {
+    const vocabulary = logits.shape.at(-1)!
+    const rows = logits.dim > 1 ? logits.shape.at(-2)! : 1
+    // models may give the last row alone
+    const end = rows === 1 ? 1 : tokens
+    if (end < count || end > rows)
+      throw new PtliteError('INVALID_ARGUMENT', `generate(): expected logits for each of ${tokens} tokens, found ${rows} rows of them`)
+    const flat = logits.reshape([-1, vocabulary])
+    const last = flat.slice(0, end - count, end)
+    if (this.values.length !== count * vocabulary) this.values = new Float32Array(count * vocabulary)
+    const { values } = this
+    if (last.dtype === 'float32' && last.isContiguous) last.storage.read(last.offset * last.itemSize, values)
+    else {
+      const wide = last.to('float32')
+      values.set(wide.data())
+      wide.dispose()
+    }
+    // the memory of logits goes back with the last view of it
+    for (const view of [last, flat]) view.dispose()
+    return Array.from({ length: count }, (_, row) => values.subarray(row * vocabulary, (row + 1) * vocabulary))
+  }
 }

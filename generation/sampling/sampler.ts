@@ -24,7 +24,7 @@ export interface SamplingOptions {
   readonly presencePenalty?: number | undefined
   /** A whole number that what is drawn follows from; without it every run draws anew. */
   readonly seed?: number | undefined
-  /** May change the logits, float32[vocabulary], after penalties and before anything else; `tokens` are those of prompt and result so far. */
+  /** May change the logits, float32[vocabulary], after penalties and before anything else; `tokens` are those of prompt and result so far. Values hold until the next token. */
   readonly logits?: ((values: Float32Array, tokens: readonly number[]) => void) | undefined
 }
 

@@ -3,7 +3,7 @@ import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ModuleState } from '../../engine/saved-state.js'
 import type { LanguageModel } from '../language-model.js'
 import { zerosFor } from '../numbers.js'
-import { rowsOf } from '../results.js'
+import { LogitsBuffer } from '../results.js'
 import type { Caller } from './caller.js'
 import type { PlannedSizes } from './planned-sizes.js'
 import type { Steps } from './steps.js'
@@ -26,6 +26,7 @@ export class FixedSteps implements Steps {
   length = 0
   readonly keeps = true
   readonly capacity: number
+  private readonly logits = new LogitsBuffer()
   readonly chunk: number
   readonly sizes: PlannedSizes | null
   private readonly use: Use
@@ -65,7 +66,7 @@ export class FixedSteps implements Steps {
       const { logits, others } = await caller.call(tokens, this.length, past, rows, signal)
       if (past.length > 0) this.past = others.slice(0, past.length)
       this.length += tokens.length
-      const found = rowsOf(logits, tokens.length, rows)
+      const found = this.logits.rowsOf(logits, tokens.length, rows)
       logits.dispose()
       const kept = new Set(this.past.map(({ storage }) => storage))
       for (const t of past) if (!kept.has(t.storage)) t.dispose()

@@ -3,7 +3,7 @@ import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Input, Output } from '../../src/values/convert.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
 import { zerosFor } from '../numbers.js'
-import { type StepResult, rowsOf, tensorsIn } from '../results.js'
+import { LogitsBuffer, type StepResult, tensorsIn } from '../results.js'
 import { fixedSize, mostOf, type Slot } from '../roles.js'
 import type { Caller } from './caller.js'
 import type { Steps } from './steps.js'
@@ -12,6 +12,7 @@ import type { Steps } from './steps.js'
 export class GrowingSteps implements Steps {
   readonly keeps = true
   readonly capacity: number
+  private readonly logits = new LogitsBuffer()
   private readonly pastSlots: readonly Slot[]
 
   constructor(
@@ -33,7 +34,7 @@ export class GrowingSteps implements Steps {
     const result = await caller.call(tokens, this.length, past, rows, signal)
     this.past = this.pastOf(result)
     this.length += tokens.length
-    const found = rowsOf(result.logits, tokens.length, rows)
+    const found = this.logits.rowsOf(result.logits, tokens.length, rows)
     result.logits.dispose()
     drop(past, this.past, caller.around.given)
     return found

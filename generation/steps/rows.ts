@@ -6,7 +6,7 @@ import { cat } from '../../src/values/generated/tensor-functions.js'
 import { argumentsWith } from '../arguments.js'
 import type { LanguageModel } from '../language-model.js'
 import { numbers, zerosFor } from '../numbers.js'
-import { resultOf, rowsOf } from '../results.js'
+import { LogitsBuffer, resultOf } from '../results.js'
 import { fixedSize, mostOf, type Slot } from '../roles.js'
 import type { Caller } from './caller.js'
 import { capacityOf, growingDim } from './growing.js'
@@ -39,6 +39,7 @@ export class RowSteps implements Steps {
   readonly capacity: number
   readonly chunk: number
   length = 0
+  readonly logits = new LogitsBuffer()
   private readonly batch: Batch
 
   constructor(private readonly caller: Caller) {
@@ -208,7 +209,14 @@ class Batch {
     for (const t of past) if (!storages.has(t.storage)) t.dispose()
     this.past = kept
     this.width = width + count
-    const rows = inOrder.map((step, i) => rowsOf(logits.slice(0, i, i + 1), count, step.count))
+    const rows = inOrder.map((step, i) => {
+      const own = logits.slice(0, i, i + 1)
+      try {
+        return step.row.logits.rowsOf(own, count, step.count)
+      } finally {
+        own.dispose()
+      }
+    })
     logits.dispose()
     for (const [i, { row, tokens, resolve }] of inOrder.entries()) {
       row.length += tokens.length

@@ -13,7 +13,7 @@ export interface Steps {
   /** Whether a call has the new tokens alone. One that keeps nothing has all of them in each, so that a prompt in parts is more work. */
   readonly keeps: boolean
   /**
-   * Sees further tokens, `chunk` at most. Gives the logits behind the last `rows` of them, each float32[vocabulary]. Where a call throws it has
+   * Sees further tokens, `chunk` at most. Gives the logits behind the last `rows` of them, each float32[vocabulary], which hold until the next call. Where a call throws it has
    * seen no more than before.
    */
   advance(tokens: readonly number[], rows: number, signal: AbortSignal | undefined): Promise<readonly Float32Array[]>

@@ -1,4 +1,4 @@
-import { rowsOf } from '../results.js'
+import { LogitsBuffer } from '../results.js'
 import type { Caller } from './caller.js'
 import type { Steps } from './steps.js'
 
@@ -6,6 +6,7 @@ import type { Steps } from './steps.js'
 export class WholeSteps implements Steps {
   readonly keeps = false
   readonly capacity: number
+  private readonly logits = new LogitsBuffer()
 
   constructor(
     private readonly caller: Caller,
@@ -26,7 +27,7 @@ export class WholeSteps implements Steps {
     const all = [...this.tokens, ...tokens]
     const { logits } = await this.caller.call(all, 0, [], rows, signal)
     this.tokens = all
-    const found = rowsOf(logits, all.length, rows)
+    const found = this.logits.rowsOf(logits, all.length, rows)
     logits.dispose()
     return found
   }

@@ -15,6 +15,8 @@ export interface Call {
   readonly operators: number
   /** What passes chose, and why. */
   readonly choices: readonly string[]
+  /** Inputs whose contents are put back where it fails. */
+  readonly kept: readonly number[]
   /** Memory that it reads besides its arguments. */
   constants(): Storage[]
   /** False where arguments share memory in a way that it cannot serve. */
@@ -34,8 +36,7 @@ export class DeliveredCall implements Call {
     readonly plan: Plan,
     readonly operators: number,
     readonly choices: readonly string[],
-    /** Inputs whose contents are put back where it fails. */
-    private readonly kept: readonly number[],
+    readonly kept: readonly number[],
   ) {}
 
   constants(): Storage[] {

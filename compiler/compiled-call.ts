@@ -89,7 +89,8 @@ export class CompiledCall implements Call {
 
   runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null {
     const { plan } = this
-    if (plan?.accepts(inputs) !== true || haveRounded(inputs)) return null
+    // the generator is that of this thread
+    if (this.draws || plan?.accepts(inputs) !== true || haveRounded(inputs)) return null
     return restoredOnRejection(
       this.kept.map((i) => inputs[i]!),
       () => plan.runAsync(inputs, signal, limits),

@@ -6,7 +6,8 @@ import type { ScriptModule } from '../interpreter/script-module.js'
 import { memoryStats, trimMemory } from '../runtime/native/memory.js'
 import { discardPages, dropDerived, type Storage } from '../runtime/tensor/storage.js'
 import type { Value } from '../runtime/tensor/value.js'
-import { type CompiledCall, compileCall } from './compiled-call.js'
+import type { Call } from './call.js'
+import { compileCall } from './compiled-call.js'
 import type { Plan } from './executor/plan.js'
 import type { Origin } from './graph/graph.js'
 import { type SharedConstants, withSharedConstants } from './graph/shared-constants.js'
@@ -27,7 +28,7 @@ export type Outcome<P> =
 
 /** A plan as the thread has it that made it. */
 export interface MadePlan {
-  readonly call: CompiledCall
+  readonly call: Call
   readonly plan: Pick<Plan, 'captured' | 'placement'>
   readonly guards: Guards
   /** Attributes whose tensors are inputs behind the arguments; null for a plan of arguments alone. */

@@ -350,15 +350,15 @@ export class TieredModule implements RegionHost {
     const due = this.mode === 'eager' || (this.mode === 'auto' && !plans.rests() && plans.isDue(signatureHash(args)))
     const signature = due ? Signature.of(args) : null
     if (signature === null) return INTERPRET
-    // what was found of one signature holds for others
-    const isDivided = plans.entries.some(({ regions }) => regions !== null)
     const entry = addEntry(plans, signature, args)
-    return isDivided ? this.divideAside(fn, entry) : this.compileStep(fn, entry)
+    return this.isDivided(fn) ? this.divideAside(fn, entry) : this.compileStep(fn, entry)
   }
 
-  /** Some method is carried out in regions, as those are that write to the module. */
-  private isDivided(): boolean {
-    return this.everyMethod().some(({ entries }) => entries.some(({ regions }) => regions !== null))
+  /** Some method is carried out in regions, as those are that write to the module; or this one is, or `fn` without its last row alone. */
+  private isDivided(fn?: LinkedFunction): boolean {
+    for (const [{ source }, { entries }] of this.methods)
+      if ((fn === undefined || source.name === fn.source.name) && entries.some(({ regions }) => regions !== null)) return true
+    return false
   }
 
   private divideAside(fn: LinkedFunction, entry: MethodEntry): BackgroundStep {
@@ -394,7 +394,12 @@ export class TieredModule implements RegionHost {
         if (outcome?.kind !== 'plan') return
         const { plan, guards, state, kept } = outcome.plan
         entry.received++
-        if (state === null || !plans.entries.includes(entry)) return plan.dispose()
+        if (!plans.entries.includes(entry)) return plan.dispose()
+        if (state === null) {
+          this.takeOver(fn, entry, outcome)
+          entry.regions = null
+          return
+        }
         entry.aside?.dispose()
         entry.aside = new (compiler().StateCall)(plan, guards, state, kept)
       },

@@ -86,6 +86,31 @@ t.test('states that are put back, and tensors that are changed from outside', as
   for (const one of [m, off]) one.dispose()
 })
 
+t.test('methods that have no state, beside others that have', async (t) => {
+  const [m, off] = [await load('auto'), await load('off')]
+  await agree(t, m, off, WARM)
+  const plain = async (change: number, runs: number): Promise<void> => {
+    for (const module of [m, off]) callOperator('aten::add_.Scalar', [module.getAttribute('weight') as Tensor, change])
+    for (let i = 0; i < runs; i++) {
+      const [x] = step(i)
+      t.ok(isClose(numbers(await m.run('plain', [x])), numbers(off.call('plain', [x]))), `${change}, ${i}`)
+    }
+  }
+  for (const change of [0, 1, 2]) await plain(change, 6)
+  t.equal(await asked(async () => Promise.all([1, 2, 3].map((i) => m.run('plain', [step(i)[0]])))), 0)
+  for (const one of [m, off]) one.dispose()
+})
+
+t.test('random numbers come from the generator of the thread that interprets', async (t) => {
+  const m = await load('auto')
+  const run = async (): Promise<void> => (t.same(numbers(await m.run('drawn', [])), [0]), undefined)
+  for (let i = 0; i < 7; i++) await run()
+  t.equal(await asked(async () => (await run(), await run())), 2)
+  for (let i = 0; i < 7; i++) m.call('drawn', [])
+  t.equal(await asked(run), 1, 'though calls here have a plan')
+  m.dispose()
+})
+
 t.test('arguments that lie in memory of the module', async (t) => {
   const [m, off] = [await load('auto'), await load('off')]
   await agree(t, m, off, WARM)

@@ -52,6 +52,7 @@ export function wholePlan(
 ): WholePlan | string {
   const { reads, picks, inConstants, guards, end } = region
   if (end.kind !== 'return') return 'it is compiled in regions'
+  if (captured.frames.some(({ layout }) => layout.random)) return 'it draws random numbers, which the thread has a generator for'
   const held = tensors.slice(given.length)
   if (given.some((t, i) => tensors[i] !== t)) return 'an argument is a tensor of the module, or in a list that is given twice'
   if (held.length !== reads.length || reads.some(({ object, slot }, i) => object.slots[slot] !== held[i]))

@@ -10,6 +10,7 @@ import {
   type SharedConstants,
   TieredModule,
 } from '../../compiler/index.js'
+import type { EntryState } from '../../compiler/entry.js'
 import type { MethodEntry } from '../../compiler/regions/method-regions.js'
 import { wholeOf } from '../../compiler/regions/whole-plan.js'
 import { SignatureList } from '../../compiler/signature-list.js'
@@ -63,7 +64,7 @@ interface Loaded {
 const lent = new PagesElsewhere()
 const borrow = (address: number, bytes: number): Storage => Storage.borrow(address, bytes, lent)
 
-/** `isOfRegion`: this thread has it too, and disposes of it. */
+/** `isOfRegion`: the module's own, which this thread disposes of by itself. */
 interface SentOff {
   readonly made: MadePlan
   readonly isOfRegion: boolean
@@ -244,7 +245,7 @@ class Server {
     run.changes(nodes, roots)
     const packed = [...lent].flatMap((storage) => state.numberOf(storage) ?? [])
     const reply = { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, packed, plans: regions.news() } as const
-    const kept = this.keep(outcome, loaded)
+    const kept = this.keep(outcome, loaded, request.how === 'regions')
     try {
       this.reply({ ...reply, outcome: kept })
     } catch (error) {
@@ -257,11 +258,10 @@ class Server {
   }
 
   /** Keeps a plan for the main thread, which drops it one day. */
-  private keep(outcome: Outcome<MadePlan> | null, { state, plans }: Loaded): Outcome<SentPlan> | null {
+  private keep(outcome: Outcome<MadePlan> | null, { state, plans }: Loaded, isOfRegion: boolean): Outcome<SentPlan> | null {
     if (outcome?.kind !== 'plan') return outcome
     const id = this.nextPlan++
     const sent = sendOutcome(outcome, id, state)
-    const isOfRegion = outcome.plan.state !== null
     if (sent.kind !== 'plan') {
       if (!isOfRegion) outcome.plan.call.dispose()
       return sent
@@ -274,9 +274,9 @@ class Server {
     return sent
   }
 
-  /** The plan of a method that was carried out in regions, where one region is all of it and the main thread has it not yet. */
+  /** The plan of a method that was carried out in regions, where it has no others and the main thread has it not yet. */
   private planOf({ script, regions, plans }: Loaded, fn: LinkedFunction, args: readonly Value[]): Outcome<MadePlan> | null {
-    const made = wholeOf(script, regions.stateOf(fn, args), args)
+    const made = planOfAll(script, regions.stateOf(fn, args), args)
     if (typeof made === 'string' || [...plans.values()].some((sent) => sent.made.call === made.call)) return null
     // calls are the main thread's from now on
     made.call.plan?.rest()
@@ -304,6 +304,14 @@ class Server {
 /** What outlives every run. */
 function rootsOf({ root, functions }: ScriptModule): Value[] {
   return [root, ...functions.flatMap((fn) => fn.source.constants)]
+}
+
+/** The plan of a whole method; why there is none. */
+function planOfAll(script: ScriptModule, state: EntryState | null, args: readonly Value[]): MadePlan | string {
+  if (state?.kind !== 'compiled') return wholeOf(script, state, args)
+  const { call, guards } = state
+  const { plan, kept } = call
+  return plan === null ? (call.reason ?? '') : { call, plan, guards, state: null, kept }
 }
 
 function constantsOf({ made }: SentOff): Storage[] {

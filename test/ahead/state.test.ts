@@ -101,11 +101,11 @@ t.test('states are saved and put back, the model loaded or not', async (t) => {
 })
 
 t.test('what there are no plans of', async (t) => {
-  const whole = files('whole', PROGRAM, [...PLANNED, { method: 'both', args: [] }, { method: 'anew', args: [] }])
+  const whole = files('whole', PROGRAM, [...PLANNED, ...['both', 'anew', 'drawn'].map((name) => ({ method: name, args: [] }))])
   const [off, ahead] = [await loadModule(model, { compile: 'off' }), await loadModule(whole.beside)]
   t.same(
     ahead.plans().flatMap(({ method: name, state }) => (state === 'plan' ? [] : [name])),
-    ['both', 'anew'],
+    ['both', 'anew', 'drawn'],
   )
   for (const [i, name] of someCalls(['forward', 'both', 'row', 'peek', 'anew'], 40, 3).entries()) {
     const args = name === 'forward' ? step(i) : []

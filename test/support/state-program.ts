@@ -22,7 +22,9 @@ const METHODS = [
   method('first', ['s = torch.mul(self.row, 2)'], 'torch.add(s, 1)'),
   method('reset', ['z = torch.zero_(self.rows)', 'n = torch.fill_(self.count, 0)'], 'torch.add(n, 0)'),
   method('shown', ['z = torch.mul_(self.rows, 2)'], 'self.rows'),
+  method('plain', ['y = torch.matmul(x, self.weight)'], 'torch.add(y, 1)', ['x']),
   // of these there are no plans in a file
+  method('drawn', ['d = torch.dropout(self.rows, 0.5, True)', 'z = torch.add_(self.rows, d)', 's = torch.sum(z)'], 'torch.mul(s, 0)'),
   method('both', ['s = torch.add(self.row, torch.sum(self.rows, [0]))'], 'torch.mul(s, 2)'),
   method('doubled', ['z = torch.mul_(self.rows, 2)', 'y = torch.sum(z)'], 'torch.add(y, 1)'),
   method('anew', ['self.rows = torch.add(self.rows, 1)', 'y = torch.sum(self.rows)'], 'torch.add(y, 1)'),

@@ -388,7 +388,8 @@ export class TieredModule implements RegionHost {
     const plans = this.plansOf(fn)
     return {
       kind: 'regions',
-      wantsPlan: entry.received < MAX_RECEIVED,
+      // the plan is one of these ints
+      wantsPlan: entry.signature.varying.length === 0 && entry.received < MAX_RECEIVED,
       done: (milliseconds, outcome) => {
         entry.cost += milliseconds
         if (outcome?.kind !== 'plan') return

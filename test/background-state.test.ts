@@ -1,6 +1,17 @@
 import t, { type Test } from 'tap'
 import { BackgroundThread } from '../engine/background/thread.js'
-import { callOperator, generate, int, loadModule, type Module, type Output, type Tensor, tensor } from '../src/index.js'
+import {
+  callOperator,
+  generate,
+  type Input,
+  int,
+  loadModule,
+  type Module,
+  type Output,
+  type RunOptions,
+  type Tensor,
+  tensor,
+} from '../src/index.js'
 import { continued, load as loadGenerator, tokensOf } from './generation/fixtures.js'
 import { isClose, numbers, PROGRAM, someCalls, step } from './support/state-program.js'
 
@@ -65,6 +76,14 @@ t.test('calls here make plans that runs replay, too', async (t) => {
   const [m, off] = [await load('auto'), await load('off')]
   for (const i of [0, 1, 2, 3, 4, 5]) t.ok(isClose(numbers(m.call('forward', step(i))), numbers(off.call('forward', step(i)))))
   t.equal(await agree(t, m, off, ['forward', 'forward', 'forward']), 0)
+  for (const one of [m, off]) one.dispose()
+})
+
+t.test('other ints than those of earlier calls', async (t) => {
+  const [m, off] = [await load('auto'), await load('off')]
+  const args = (n: number): Input[] => [step(0)[0], int(n)]
+  for (const module of [m, off]) for (let n = 0; n < 14; n++) module.call('times', args(n % 7))
+  for (const n of [0, 0, 0, 1, 2, 2, 9]) t.same(await outcome(m.run('times', args(n))), await outcome(off.run('times', args(n))), `${n}`)
   for (const one of [m, off]) one.dispose()
 })
 

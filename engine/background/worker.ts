@@ -277,7 +277,8 @@ class Server {
   /** The plan of a method that was carried out in regions, where it has no others and the main thread has it not yet. */
   private planOf({ script, regions, plans }: Loaded, fn: LinkedFunction, args: readonly Value[]): Outcome<MadePlan> | null {
     const made = planOfAll(script, regions.stateOf(fn, args), args)
-    if (typeof made === 'string' || [...plans.values()].some((sent) => sent.made.call === made.call)) return null
+    // the other thread takes guards on what the module holds now
+    if (typeof made === 'string' || !made.guards.hold() || [...plans.values()].some((sent) => sent.made.call === made.call)) return null
     // calls are the main thread's from now on
     made.call.plan?.rest()
     return { kind: 'plan', plan: made, recorded: 0, operators: made.call.operators, choices: made.call.choices }

@@ -5,10 +5,14 @@ import type { Statement } from '../differential/program.js'
 /** A module whose methods read and write its tensors. */
 
 const TENSOR = { kind: 'Tensor' } as const
+const INT = { kind: 'int' } as const
 export const method = (name: string, lines: readonly string[], result: string, inputs: readonly string[] = []) => ({
-  ...{ name, parameters: inputs.map((input) => ({ name: input, type: TENSOR })), returns: TENSOR, result },
+  ...{ name, parameters: inputs.map((input) => ({ name: input, type: input === 'n' ? INT : TENSOR })), returns: TENSOR, result },
   body: lines.map((text): Statement => ({ kind: 'line', text })),
 })
+
+/** Products that take a while. */
+const PRODUCTS = Array.from({ length: 20 }, (_, i) => `y${i + 1} = torch.tanh(torch.matmul(y${i}, x))`)
 
 /** A cache of six rows, a counter, and a row of the cache by another name. */
 const METHODS = [
@@ -23,6 +27,11 @@ const METHODS = [
   method('reset', ['z = torch.zero_(self.rows)', 'n = torch.fill_(self.count, 0)'], 'torch.add(n, 0)'),
   method('shown', ['z = torch.mul_(self.rows, 2)'], 'self.rows'),
   method('plain', ['y = torch.matmul(x, self.weight)'], 'torch.add(y, 1)', ['x']),
+  method('slow', ['c = torch.add_(self.count, 1)', 'r = torch.fill_(self.rows, torch.sum(x))', 'y0 = torch.neg(x)', ...PRODUCTS], 'y20', [
+    'x',
+  ]),
+  method('times', ['c = torch.add_(self.count, 1)', 'y = torch.mul(c, n)'], 'torch.add(x, y)', ['x', 'n']),
+  method('picked', ['a = torch.index_select(x, 0, at)', 'b = torch.tanh(a)'], 'torch.add(b, 1)', ['x', 'at']),
   // of these there are no plans in a file
   method('drawn', ['d = torch.dropout(self.rows, 0.5, True)', 'z = torch.add_(self.rows, d)', 's = torch.sum(z)'], 'torch.mul(s, 0)'),
   method('both', ['s = torch.add(self.row, torch.sum(self.rows, [0]))'], 'torch.mul(s, 2)'),

@@ -3,7 +3,7 @@ import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { Plan } from './executor/plan.js'
-import { restoredOnFailure, restoredOnRejection } from './memory/contents.js'
+import { restoredOnFailure } from './memory/contents.js'
 
 /** What stands in place of a method for one signature. */
 export interface Call {
@@ -48,16 +48,14 @@ export class DeliveredCall implements Call {
   }
 
   run(inputs: readonly Tensor[]): Value {
-    return restoredOnFailure(this.keptOf(inputs), () => this.plan.run(inputs))
+    return restoredOnFailure(
+      this.kept.map((i) => inputs[i]!),
+      () => this.plan.run(inputs),
+    )
   }
 
   runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null {
-    const { plan } = this
-    return plan.accepts(inputs) ? restoredOnRejection(this.keptOf(inputs), () => plan.runAsync(inputs, signal, limits)) : null
-  }
-
-  private keptOf(inputs: readonly Tensor[]): Tensor[] {
-    return this.kept.map((i) => inputs[i]!)
+    return this.plan.accepts(inputs) ? this.plan.runAsync(inputs, signal, limits, this.kept) : null
   }
 
   dispose(): void {

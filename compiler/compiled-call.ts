@@ -14,7 +14,6 @@ import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner, labelOf } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
 import { checkedFirst } from './index-checks.js'
-import { restoredOnRejection } from './memory/contents.js'
 import { elideCopies } from './memory/copy-elision.js'
 import type { PassOptions } from './passes/pass.js'
 import { optimize } from './passes/pipeline.js'
@@ -91,10 +90,7 @@ export class CompiledCall implements Call {
     const { plan } = this
     // the generator is that of this thread
     if (this.draws || plan?.accepts(inputs) !== true || haveRounded(inputs)) return null
-    return restoredOnRejection(
-      this.kept.map((i) => inputs[i]!),
-      () => plan.runAsync(inputs, signal, limits),
-    )
+    return plan.runAsync(inputs, signal, limits, this.kept)
   }
 
   dispose(): void {

@@ -3,7 +3,7 @@ import type { AheadModule, AheadPlan } from '../formats/ptlc/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
 import { fitsTensor, Signature, tensorShape, type TensorShape } from '../compiler/record/signature.js'
 import { mayFailMidway } from '../compiler/capture/total-frames.js'
-import { restoredOnFailure, restoredOnRejection } from '../compiler/memory/contents.js'
+import { restoredOnFailure } from '../compiler/memory/contents.js'
 import type { MissingOperator } from '../program/missing.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import { type ArgumentInfo, inputsOf } from '../program/signature-info.js'
@@ -173,10 +173,9 @@ export class PlanEngine implements Engine {
     const { signal } = settings
     const ended = this.lifetime.signalWith(signal)
     const { entry, inputs } = found
-    const run = (): Promise<Value> => entry.plan.runAsync(inputs, ended, limitsOver(settings.limits, this.limits))
     this.uses++
     try {
-      return await restoredOnRejection(keptOf(found), run)
+      return await entry.plan.runAsync(inputs, ended, limitsOver(settings.limits, this.limits), entry.kept)
     } finally {
       this.uses--
       if (this.uses === 0 && this.lifetime.isOver) this.free()

@@ -161,6 +161,34 @@ t.test('runs that fail or are given up', async (t) => {
   for (const one of [m, off]) one.dispose()
 })
 
+t.test('runs that end midway', async (t) => {
+  const [m, off] = [await load('auto'), await load('off')]
+  const x = tensor(
+    Float32Array.from({ length: 490_000 }, (_, i) => Math.cos(i) / 100),
+    [700, 700],
+  )
+  const slow = (options: RunOptions): Promise<Output> => m.run('slow', [x], options)
+  for (let i = 0; i < 6; i++) await slow({})
+  const state = m.saveState()
+  const saved = numbers(m.getAttribute('count'))
+  await slow({})
+  // a plan with what the row holds
+  for (let i = 0; i < 3; i++) await m.run('first', [])
+  callOperator('aten::mul_.Scalar', [x, int(5)])
+  await t.rejects(slow({ limits: { milliseconds: 3 } }), { code: 'LIMIT_EXCEEDED' })
+  for (const name of ['rows', 'count']) callOperator('aten::copy_', [off.getAttribute(name) as Tensor, m.getAttribute(name) as Tensor])
+  await agree(t, m, off, ['first', 'peek', 'first'])
+
+  const control = new AbortController()
+  const given = slow({ signal: control.signal })
+  await new Promise((resolve) => setTimeout(resolve, 3))
+  control.abort()
+  m.loadState(state)
+  await t.rejects(given, { code: 'ABORTED' })
+  t.same(numbers(m.getAttribute('count')), saved, 'a state that is put back meanwhile stays')
+  for (const one of [m, off]) one.dispose()
+})
+
 t.test('the background thread ends before the plans that it has made', async (t) => {
   const [m, off] = [await load('auto'), await load('off')]
   await agree(t, m, off, WARM)

@@ -15,6 +15,7 @@ import type { CapturedRun } from '../capture/captured.js'
 import type { FrameLayout } from '../capture/frame-layout.js'
 import { mapTensors, type TensorTemplate } from '../capture/result.js'
 import { workOf } from '../frames/check-frame.js'
+import { Contents } from '../memory/contents.js'
 import { type ArenaUse, arenaUse } from './arena.js'
 import { GeneratedCode } from './generated-code.js'
 import { PlanInstance } from './instance.js'
@@ -150,9 +151,11 @@ export class Plan {
       try {
         kernels.plan_run(times === 0 ? instance.frame : { ...instance.frame, times })
       } catch (error) {
+        this.noteWrites(inputs)
         for (const storage of outputs) storage.free()
         throw this.explain(error, i32[DETAIL_WORD]!)
       }
+      this.noteWrites(inputs)
       return this.result(inputs, outputs, outside)
     } finally {
       this.giveBack(instance)
@@ -162,9 +165,10 @@ export class Plan {
   /**
    * As `run`, on another native thread. Several runs may be under way, each with an arena of its own; inputs, constants and the
    * plan may be disposed meanwhile. Rejects with ABORTED once it is aborted, and with LIMIT_EXCEEDED where it takes more
-   * than `limits` allow: kernels look at both between blocks of their work.
+   * than `limits` allow: kernels look at both between blocks of their work. Where it fails, the inputs with the numbers `kept` hold what they held before, but for those
+   * that others have written to meanwhile.
    */
-  async runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits: Limits = {}): Promise<Value> {
+  async runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits: Limits = {}, kept: readonly number[] = []): Promise<Value> {
     throwIfAborted(signal)
     // from here on, whatever is disposed stays until this run is over
     const used = [...inputs.map((t) => t.storage), ...this.captured.constants.map((c) => c.storage)]
@@ -175,7 +179,7 @@ export class Plan {
     try {
       await this.turn()
       try {
-        return await this.replayAsync(inputs, addresses, signal, limits)
+        return await this.replayAsync(inputs, addresses, signal, limits, kept)
       } finally {
         this.running--
         this.queue.shift()?.()
@@ -198,8 +202,10 @@ export class Plan {
     addresses: readonly number[],
     signal: AbortSignal | undefined,
     limits: Limits,
+    kept: readonly number[],
   ): Promise<Value> {
     throwIfAborted(signal)
+    const before = new Contents(kept.flatMap((i) => (inputs[i]!.storage.live ? inputs[i]! : [])))
     const { instance, outputs } = withinMemory(limits.bytes, () => this.prepare(addresses))
     const nanoseconds = nanosecondsOf(limits.milliseconds ?? Infinity)
     const frame = frameOf(() => {
@@ -213,8 +219,11 @@ export class Plan {
     try {
       await launchAsync(frame, 'plan_run')
       throwIfAborted(signal)
+      this.noteWrites(inputs)
       return this.result(inputs, outputs, true)
     } catch (error) {
+      before.restoreUnchanged()
+      this.noteWrites(inputs)
       for (const storage of outputs) storage.free()
       throwIfAborted(signal)
       const failed = words[DETAIL_WORD]!
@@ -311,9 +320,13 @@ export class Plan {
     return outputs
   }
 
+  /** A run that ends early has written to some of them. */
+  private noteWrites(inputs: readonly Tensor[]): void {
+    for (const i of this.captured.written) inputs[i]!.storage.version++
+  }
+
   private result(inputs: readonly Tensor[], outputs: readonly Storage[], outside: boolean): Value {
-    const { result, written } = this.captured
-    for (const i of written) inputs[i]!.storage.version++
+    const { result } = this.captured
     if (result.value instanceof Tensor) return this.tensorOf(result.tensors.get(result.value)!, inputs, outputs, outside)
     const made = new Map<Tensor, Tensor>()
     return mapTensors(result.value, (mark) => {

@@ -4,7 +4,6 @@ import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { haveRounded } from '../compiled-call.js'
 import type { Plan } from '../executor/plan.js'
-import { restoredOnRejection } from '../memory/contents.js'
 import type { Guards } from '../record/guards.js'
 import type { Place } from '../record/module-parts.js'
 import { fitsTensor, type TensorShape } from '../record/signature.js'
@@ -36,10 +35,7 @@ export class StateCall {
     }
     // plans tell inputs from constants by where they lie
     if (guards.shareMemory(inputs) || !plan.accepts(inputs) || haveRounded(inputs)) return null
-    return restoredOnRejection(
-      this.kept.map((i) => inputs[i]!),
-      () => plan.runAsync(inputs, signal, limits),
-    )
+    return plan.runAsync(inputs, signal, limits, this.kept)
   }
 
   constants(): Storage[] {

@@ -9,6 +9,7 @@ import type { ScriptModule } from '../interpreter/script-module.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { BackgroundInterpreter } from './background/interpret.js'
 import type { CallSettings, RunSettings } from './engine.js'
+import { hold } from './hold.js'
 import { interpretedAgain } from './interpreted-again.js'
 import { InterpretingEngine } from './interpreting-engine.js'
 import { background, planning } from './lazy.js'
@@ -78,11 +79,27 @@ export class ProgramEngine extends InterpretingEngine {
     this.script.beginUse()
     try {
       const replay = this.tiers.replayAsync(fn, args, ended, limits)
-      if (replay !== null) return await interpretedAgain(replay, () => this.interpretAside(fn, args, INTERPRET, ended, limits))
+      if (replay !== null) return await this.repeated(replay, fn, args, ended, limits)
       const step = (): BackgroundStep => this.tiers.backgroundStep(fn, args, ended, limits)
       return await this.interpretAside(fn, args, step, ended, limits)
     } finally {
       this.script.endUse()
+    }
+  }
+
+  /** Where the replay fails, the interpreter needs arguments that the caller may have disposed of by then. */
+  private async repeated(
+    replay: Promise<Value>,
+    fn: LinkedFunction,
+    args: readonly Value[],
+    signal: AbortSignal,
+    limits?: Limits,
+  ): Promise<Value> {
+    const letGo = hold(args)
+    try {
+      return await interpretedAgain(replay, () => this.interpretAside(fn, args, INTERPRET, signal, limits))
+    } finally {
+      letGo()
     }
   }
 

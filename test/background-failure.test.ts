@@ -5,6 +5,7 @@ import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { loadModule, type PtliteError, type Tensor, tensor } from '../src/index.js'
 import { fixturePath, type Golden, inputOf } from './module/fixtures.js'
+import { PROGRAM } from './support/state-program.js'
 
 const dist = fileURLToPath(new URL('../dist/index.js', import.meta.url))
 const folder = fixturePath('models')
@@ -32,6 +33,19 @@ t.test('calls that wait for a background thread which fails reject, and the next
   t.strictSame(((await module.run('forward', inputs)) as Tensor).toArray(), expected)
   t.ok(workers.length > 1)
   process.off('worker', note)
+  module.dispose()
+})
+
+t.test('arguments that are disposed of before a plan fails', async (t) => {
+  const module = await loadModule(PROGRAM)
+  const picked = (at: bigint): Promise<unknown> => {
+    const args = [tensor([[1, 2, 3]]), tensor(BigInt64Array.of(at), [1])]
+    const run = module.run('picked', args)
+    for (const arg of args) arg.dispose()
+    return run
+  }
+  for (let i = 0; i < 4; i++) await picked(0n)
+  await t.rejects(picked(7n), { code: 'INVALID_ARGUMENT', message: /index is out of range/ })
   module.dispose()
 })
 

@@ -11,9 +11,8 @@ import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import { type DictKey, isContainer, listType, setListType, Tuple, type Value } from '../runtime/tensor/value.js'
 import type { Plan } from './executor/plan.js'
-import { type Call, DeliveredCall } from './call.js'
+import type { Call } from './call.js'
 import type { CompiledCall } from './compiled-call.js'
-import type { Outcome } from './delivery.js'
 import type { Graph, Origin } from './graph/graph.js'
 import type { SharedConstants } from './graph/shared-constants.js'
 import { compiler } from './lazy.js'
@@ -25,7 +24,6 @@ import type { RegionRecording } from './record/region.js'
 import { Signature } from './record/signature.js'
 import type { StateParts } from './record/state-signature.js'
 import type { MethodEntry, MethodRegions } from './regions/method-regions.js'
-import type { StateInput } from './regions/state-call.js'
 import type { RegionHost } from './regions/region-call.js'
 import { Entry, type EntryState, MAX_ATTEMPTS } from './entry.js'
 import { type Described, describeEntry, type PlanInfo } from './plan-info.js'
@@ -34,16 +32,6 @@ import { SignatureList } from './signature-list.js'
 
 /** 'auto': what is called again with arguments of the same form is compiled; 'eager': at once; 'off': never. */
 export type CompileMode = 'auto' | 'off' | 'eager'
-
-/** A plan that another thread made, as this one has it. */
-export interface ReceivedPlan {
-  readonly plan: Plan
-  readonly guards: Guards
-  /** Null for a plan of arguments alone. */
-  readonly state: readonly StateInput[] | null
-  /** Inputs whose contents are put back where a run fails. */
-  readonly kept: readonly number[]
-}
 
 /** A plan, with the number of operators that were recorded and are left. */
 export interface FoundPlan {
@@ -58,26 +46,6 @@ export interface NoPlan {
   /** Parts of the method have plans. */
   readonly inRegions: boolean
 }
-
-/** How a call in the background goes on. */
-export type BackgroundStep =
-  | { readonly kind: 'replay'; readonly result: Promise<Value> }
-  | { readonly kind: 'interpret' }
-  /** Interpreted and compiled there; `done` is told the outcome. */
-  | { readonly kind: 'compile'; readonly done: (outcome: Outcome<ReceivedPlan>) => void }
-  /**
-   * Carried out in regions there, which that thread makes and keeps. `done` is told how long it took where something was found out, and the plan of the method as a whole where it is one and
-   * `wantsPlan`.
-   */
-  | {
-      readonly kind: 'regions'
-      readonly wantsPlan: boolean
-      readonly done: (milliseconds: number, outcome: Outcome<ReceivedPlan> | null) => void
-    }
-
-const INTERPRET: BackgroundStep = { kind: 'interpret' }
-/** Plans with state that are received for one signature, where they keep not to hold. */
-const MAX_RECEIVED = 8
 
 type MethodPlans = Map<LinkedFunction, SignatureList<MethodEntry>>
 
@@ -94,7 +62,7 @@ export class TieredModule implements RegionHost {
 
   constructor(
     readonly script: ScriptModule,
-    private readonly mode: CompileMode,
+    readonly mode: CompileMode,
     private readonly options: PassOptions = DEFAULT_OPTIONS,
     /** What the compiler made of the module's weights. */
     private constants?: SharedConstants,
@@ -112,6 +80,16 @@ export class TieredModule implements RegionHost {
     this.byModes.set(modes, this.methods)
     this.modes = modes
     this.noteChange()
+  }
+
+  /** Calls are carried out as they would be without plans: one is under way, or somebody observes all of them. */
+  get isBusy(): boolean {
+    return this.busy || modulesObserved()
+  }
+
+  /** What is known of methods in the modes that modules are in. */
+  known(): Iterable<readonly [LinkedFunction, SignatureList<MethodEntry>]> {
+    return this.methods
   }
 
   /** Those of all modes. */
@@ -165,7 +143,7 @@ export class TieredModule implements RegionHost {
     this.compiledFor(fn, args)
   }
 
-  private find(fn: LinkedFunction, args: readonly Value[]): MethodEntry | undefined {
+  find(fn: LinkedFunction, args: readonly Value[]): MethodEntry | undefined {
     return this.plansOf(fn).entries.find((entry) => entry.signature.match(args) !== null && this.fits(entry, args))
   }
 
@@ -321,7 +299,7 @@ export class TieredModule implements RegionHost {
 
   /** Starts a call on another native thread, where a plan is ready for arguments of this form; null elsewhere. */
   replayAsync(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null {
-    if (this.busy || modulesObserved()) return null
+    if (this.isBusy) return null
     const plans = this.methods.get(fn)
     for (const [i, entry] of plans?.entries.entries() ?? []) {
       const inputs = entry.signature.match(args)
@@ -332,104 +310,8 @@ export class TieredModule implements RegionHost {
     return null
   }
 
-  /** What is to be done with a call whose turn in the background has come; a plan may have been made while it waited. */
-  backgroundStep(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal, limits?: Limits): BackgroundStep {
-    if (this.busy || modulesObserved() || (this.mode === 'off' && this.methods.size === 0)) return INTERPRET
-    const plans = this.plansOf(fn)
-    for (const [i, entry] of plans.entries.entries()) {
-      const inputs = entry.signature.match(args)
-      if (inputs === null) continue
-      plans.touch(i)
-      const result = this.replayEntryAsync(entry, inputs, signal, limits) ?? this.replayWithState(entry, inputs, args, signal, limits)
-      if (result !== null) return { kind: 'replay', result }
-      if (entry.withoutPlan || (entry.state.kind === 'compiled' && entry.state.guards.hold())) return INTERPRET
-      if (entry.regions !== null || entry.attempts >= MAX_ATTEMPTS) return this.regionsStep(fn, entry)
-      // a plan that does not hold any longer: what it reads may be state that other methods write to
-      return entry.state.kind === 'compiled' && this.isDivided() ? this.divideAside(fn, entry) : this.compileStep(fn, entry)
-    }
-    const due = this.mode === 'eager' || (this.mode === 'auto' && !plans.rests() && plans.isDue(signatureHash(args)))
-    const signature = due ? Signature.of(args) : null
-    if (signature === null) return INTERPRET
-    const entry = addEntry(plans, signature, args)
-    return this.isDivided(fn) ? this.divideAside(fn, entry) : this.compileStep(fn, entry)
-  }
-
-  /** Some method is carried out in regions, as those are that write to the module; or this one is, or `fn` without its last row alone. */
-  private isDivided(fn?: LinkedFunction): boolean {
-    for (const [{ source }, { entries }] of this.methods)
-      if ((fn === undefined || source.name === fn.source.name) && entries.some(({ regions }) => regions !== null)) return true
-    return false
-  }
-
-  private divideAside(fn: LinkedFunction, entry: MethodEntry): BackgroundStep {
-    entry.dispose()
-    entry.state = { kind: 'refused', reason: 'attributes that it reads change between calls' }
-    this.divide(fn, entry)
-    return this.regionsStep(fn, entry)
-  }
-
-  /** Starts a call of a method that reads or writes state of its module. It has to be its turn. */
-  private replayWithState(
-    entry: MethodEntry,
-    inputs: readonly Tensor[],
-    args: readonly Value[],
-    signal: AbortSignal | undefined,
-    limits: Limits | undefined,
-  ): Promise<Value> | null {
-    const { aside, state } = entry
-    let result = aside?.start(inputs, signal, limits) ?? null
-    if (result === null && state.kind === 'region' && state.call !== null && state.region.guards.hold())
-      result = compiler().startWhole(state.region, state.call, [this.script.root, ...args], signal, limits)
-    if (result !== null) entry.replays++
-    return result
-  }
-
-  private regionsStep(fn: LinkedFunction, entry: MethodEntry): BackgroundStep {
-    const plans = this.plansOf(fn)
-    return {
-      kind: 'regions',
-      // the plan is one of these ints
-      wantsPlan: entry.signature.varying.length === 0 && entry.received < MAX_RECEIVED,
-      done: (milliseconds, outcome) => {
-        entry.cost += milliseconds
-        if (outcome?.kind !== 'plan') return
-        const { plan, guards, state, kept } = outcome.plan
-        entry.received++
-        if (!plans.entries.includes(entry)) return plan.dispose()
-        if (state === null) {
-          this.takeOver(fn, entry, outcome)
-          entry.regions = null
-          return
-        }
-        entry.aside?.dispose()
-        entry.aside = new (compiler().StateCall)(plan, guards, state, kept)
-      },
-    }
-  }
-
-  /** Calls a method that was found to have no plan as a whole, and that is recorded in regions from its first call on. */
-  callInRegions(fn: LinkedFunction, args: readonly Value[]): Value {
-    const signature = this.busy || modulesObserved() || this.find(fn, args) !== undefined ? null : Signature.of(args)
-    if (signature !== null) this.divide(fn, addEntry(this.plansOf(fn), signature, args))
-    return this.call(fn, args)
-  }
-
-  /** What is known of calls with arguments of this form; null for nothing. */
-  stateOf(fn: LinkedFunction, args: readonly Value[]): EntryState | null {
-    return this.find(fn, args)?.state ?? null
-  }
-
-  /** How a call compiles a method in the background for arguments of this form; null where nothing is left to do there. */
-  compilationStep(fn: LinkedFunction, args: readonly Value[]): BackgroundStep | null {
-    const signature = this.busy || modulesObserved() ? null : Signature.of(args)
-    if (signature === null) return null
-    const entry = this.find(fn, args) ?? addEntry(this.plansOf(fn), signature, args)
-    const { state, regions, withoutPlan, attempts } = entry
-    const isDone = regions !== null || withoutPlan || attempts >= MAX_ATTEMPTS || (state.kind === 'compiled' && state.guards.hold())
-    return isDone ? null : this.compileStep(fn, entry)
-  }
-
-  private replayEntryAsync(
+  /** Starts a call by the plan of an entry; null where it has none that holds. */
+  replayEntryAsync(
     entry: MethodEntry,
     inputs: readonly Tensor[],
     signal: AbortSignal | undefined,
@@ -442,53 +324,14 @@ export class TieredModule implements RegionHost {
     return result
   }
 
-  private compileStep(fn: LinkedFunction, entry: MethodEntry): BackgroundStep {
-    const begin = milliseconds()
-    const plans = this.plansOf(fn)
-    return {
-      kind: 'compile',
-      done: (outcome) => {
-        entry.cost += milliseconds() - begin
-        if (plans.entries.includes(entry)) this.takeOver(fn, entry, outcome)
-        else if (outcome.kind === 'plan') outcome.plan.plan.dispose()
-      },
-    }
-  }
-
-  /** What another thread has made of a call. */
-  private takeOver(fn: LinkedFunction, entry: MethodEntry, outcome: Outcome<ReceivedPlan>): void {
-    if (outcome.kind === 'failed' && outcome.aborted) return
-    entry.attempts++
-    // a call on this thread may have come first
-    if (outcome.kind === 'failed' || (entry.state.kind === 'compiled' && entry.state.guards.hold())) {
-      if (outcome.kind === 'plan') outcome.plan.plan.dispose()
-      return
-    }
-    entry.dispose()
-    switch (outcome.kind) {
-      case 'refused':
-        entry.state = { kind: 'refused', reason: this.reasonText(outcome) }
-        if (!outcome.temporary || entry.attempts === MAX_ATTEMPTS) this.divide(fn, entry)
-        return
-      case 'operators':
-        entry.state = { kind: 'refused', reason: outcome.reason }
-        entry.withoutPlan = true
-        break
-      case 'plan': {
-        const { plan, guards, kept } = outcome.plan
-        entry.state = { kind: 'compiled', call: new DeliveredCall(plan, outcome.operators, outcome.choices, kept), guards }
-        compiler().letGoOfSources(guards, this.constantsInUse())
-      }
-    }
-    entry.recordedOperators = outcome.recorded
-  }
-
-  private plansOf(fn: LinkedFunction): SignatureList<MethodEntry> {
+  /** What is known of calls of a method. */
+  plansOf(fn: LinkedFunction): SignatureList<MethodEntry> {
     let plans = this.methods.get(fn)
     if (plans === undefined) this.methods.set(fn, (plans = this.newPlans()))
     return plans
   }
 
+  /** For a method that was not called before. */
   protected newPlans(): SignatureList<MethodEntry> {
     return new SignatureList()
   }
@@ -591,7 +434,7 @@ export class TieredModule implements RegionHost {
   }
 
   /** From now on its calls are recorded in regions. */
-  private divide(fn: LinkedFunction, entry: MethodEntry): void {
+  divide(fn: LinkedFunction, entry: MethodEntry): void {
     entry.attempts = 0
     entry.regions = compiler().methodRegions(this, entry, fn)
   }
@@ -665,7 +508,8 @@ export class TieredModule implements RegionHost {
     )
   }
 
-  private constantsInUse(): Storage[] {
+  /** What plans read. */
+  constantsInUse(): Storage[] {
     const aside = this.everyMethod().flatMap(({ entries }) => entries.flatMap((entry) => entry.aside?.constants() ?? []))
     return [...aside, ...this.compiled().flatMap(({ call }) => call.constants())]
   }
@@ -725,7 +569,8 @@ function plansOf({ state }: Pick<MethodEntry, 'state'>): { readonly call: Call; 
   return state.kind === 'region' && state.call !== null ? [{ call: state.call, guards: state.region.guards }] : []
 }
 
-function addEntry(plans: SignatureList<MethodEntry>, signature: Signature, args: readonly Value[]): MethodEntry {
+/** An entry for what was not called before. */
+export function addEntry(plans: SignatureList<MethodEntry>, signature: Signature, args: readonly Value[]): MethodEntry {
   const entry = new Entry<Signature, MethodRegions>(signature, signatureHash(args))
   plans.add(entry)?.dispose()
   return entry

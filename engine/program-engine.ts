@@ -1,7 +1,6 @@
-import { type ArenaUse, type BackgroundStep, compiler, type PassOptions, type PlanInfo, TieredModule } from '../compiler/index.js'
+import { type ArenaUse, compiler, type PassOptions, type PlanInfo, TieredModule } from '../compiler/index.js'
 import { throwIfAborted } from '../runtime/aborted.js'
 import type { ModelGraph } from '../program/graph-info.js'
-import { reachable } from '../program/reach.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
 import { withinLimits } from '../runtime/native/budget.js'
 import type { LinkedFunction } from '../program/linked.js'
@@ -18,8 +17,6 @@ import type { AheadPlans, Changes, PlannedCall } from './plan-ahead.js'
 import type { LoadOptions } from './options.js'
 import { passOptions } from './pass-options.js'
 import * as features from '../runtime/features.js'
-
-const INTERPRET = (): BackgroundStep => ({ kind: 'interpret' })
 
 /** Bytes of weights up to which `compile` works on the calling thread, which takes less time than to start another. */
 const MAX_COMPILED_HERE = 1 << 16
@@ -80,11 +77,14 @@ export class ProgramEngine extends InterpretingEngine {
     try {
       const replay = this.tiers.replayAsync(fn, args, ended, limits)
       if (replay !== null) return await this.repeated(replay, fn, args, ended, limits)
-      const step = (): BackgroundStep => this.tiers.backgroundStep(fn, args, ended, limits)
-      return await this.interpretAside(fn, args, step, ended, limits)
+      return await (this.besideThisThread()?.call(fn, args, ended, limits) ?? this.callHere(fn, args, limits))
     } finally {
       this.script.endUse()
     }
+  }
+
+  private callHere(fn: LinkedFunction, args: readonly Value[], limits?: Limits): Value {
+    return withinLimits(limits, () => this.tiers.call(fn, args))
   }
 
   /** Where the replay fails, the interpreter needs arguments that the caller may have disposed of by then. */
@@ -96,23 +96,13 @@ export class ProgramEngine extends InterpretingEngine {
     limits?: Limits,
   ): Promise<Value> {
     const letGo = hold(args)
+    const interpret = async (): Promise<Value> =>
+      this.besideThisThread()?.interpret(fn, args, signal, limits) ?? this.callHere(fn, args, limits)
     try {
-      return await interpretedAgain(replay, () => this.interpretAside(fn, args, INTERPRET, signal, limits))
+      return await interpretedAgain(replay, interpret)
     } finally {
       letGo()
     }
-  }
-
-  private async interpretAside(
-    fn: LinkedFunction,
-    values: readonly Value[],
-    step: () => BackgroundStep,
-    signal: AbortSignal,
-    limits?: Limits,
-  ): Promise<Value> {
-    const background = this.besideThisThread()
-    if (background === null) return withinLimits(limits, () => this.tiers.call(fn, values))
-    return background.call(fn, values, step, signal, limits)
   }
 
   async compile(method: string, args: readonly Value[]): Promise<void> {
@@ -123,7 +113,7 @@ export class ProgramEngine extends InterpretingEngine {
     if (beside !== null) {
       this.script.beginUse()
       try {
-        await this.compileAside(beside, fn, args)
+        await beside.compile(fn, args, this.lifetime.signal, this.limits)
       } finally {
         this.script.endUse()
       }
@@ -133,20 +123,11 @@ export class ProgramEngine extends InterpretingEngine {
     withinLimits(this.limits, () => this.tiers.compile(fn, args))
   }
 
-  private async compileAside(beside: BackgroundInterpreter, fn: LinkedFunction, values: readonly Value[]): Promise<void> {
-    const step = (): BackgroundStep | null => this.tiers.compilationStep(fn, values)
-    while (step() !== null) {
-      // another call may have compiled it before the turn of this one comes
-      const turn = (): BackgroundStep => step() ?? { kind: 'replay', result: Promise.resolve(null) }
-      this.tiers.discard(await beside.call(fn, values, turn, this.lifetime.signal, this.limits), [...reachable(values)])
-    }
-  }
-
   /** What runs the module in another thread; null where the build has none, and for operators that were registered in this one. */
   private besideThisThread(): BackgroundInterpreter | null {
     if (!features.background) return null
     this.isBoundHere ??= this.script.functions.some(({ operators }) => operators.some(({ entry }) => (entry?.source ?? null) !== null))
-    if (!this.isBoundHere) this.background ??= background().interpretInBackground(this.script, this.passes)
+    if (!this.isBoundHere) this.background ??= background().interpretInBackground(this.script, this.passes, this.tiers)
     return this.background ?? null
   }
 

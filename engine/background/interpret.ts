@@ -1,9 +1,10 @@
-import type { BackgroundStep, Outcome, PassOptions, PlanInfo, ReceivedPlan } from '../../compiler/index.js'
+import type { Outcome, PassOptions, PlanInfo, TieredModule } from '../../compiler/index.js'
 import { throwIfAborted } from '../../runtime/aborted.js'
 import { PtliteError } from '../../runtime/error.js'
 import type { Limits } from '../../runtime/limits.js'
 import { milliseconds } from '../../runtime/platform.js'
 import type { LinkedFunction } from '../../program/linked.js'
+import { reachable } from '../../program/reach.js'
 import type { ScriptModule } from '../../interpreter/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { discardPages, endLease, lease, Storage } from '../../runtime/tensor/storage.js'
@@ -15,6 +16,7 @@ import type { Node } from './nodes.js'
 import { hold } from '../hold.js'
 import { interpretedAgain } from '../interpreted-again.js'
 import { ObjectTable } from './object-table.js'
+import { type BackgroundStep, BackgroundSteps, INTERPRET, type ReceivedPlan } from './steps.js'
 import { BackgroundThread, NotBegun } from './thread.js'
 
 let thread: BackgroundThread | undefined
@@ -51,24 +53,54 @@ export class BackgroundInterpreter {
   /** Of methods that the background thread carries out in regions; places in the model are marks. */
   plans: readonly PlanInfo[] = []
 
+  private readonly steps: BackgroundSteps
+
   constructor(
     private readonly script: ScriptModule,
     private readonly passes: PassOptions,
-  ) {}
+    private readonly tiers: TieredModule,
+  ) {
+    this.steps = new BackgroundSteps(tiers)
+  }
 
   /**
    * Calls `fn` in the background. Changes that it makes to attributes, lists and dicts are made here when it is done. Rejects with
-   * ABORTED once that is aborted, and with LIMIT_EXCEEDED beyond `limits`, after the block of the kernel or the compilation that runs then. `step` is asked when it is the
-   * call's turn.
+   * ABORTED once that is aborted, and with LIMIT_EXCEEDED beyond `limits`, after the block of the kernel or the compilation that runs then.
    */
-  call(fn: LinkedFunction, args: readonly Value[], step: () => BackgroundStep, signal?: AbortSignal, limits?: Limits): Promise<Value> {
+  call(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal, limits?: Limits): Promise<Value> {
+    return this.inTurn(fn, args, () => this.steps.next(fn, args, signal, limits), signal, limits)
+  }
+
+  /** As `call`, without plans. */
+  interpret(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal, limits?: Limits): Promise<Value> {
+    return this.inTurn(fn, args, () => INTERPRET, signal, limits)
+  }
+
+  /** Calls `fn` until nothing is left to find out there for arguments of this form. */
+  async compile(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal, limits?: Limits): Promise<void> {
+    const step = (): BackgroundStep | null => this.steps.compilation(fn, args)
+    while (step() !== null) {
+      // another call may have compiled it before the turn of this one comes
+      const turn = (): BackgroundStep => step() ?? { kind: 'replay', result: Promise.resolve(null) }
+      this.tiers.discard(await this.inTurn(fn, args, turn, signal, limits), [...reachable(args)])
+    }
+  }
+
+  /** `step` is asked when it is the call's turn. */
+  private inTurn(
+    fn: LinkedFunction,
+    args: readonly Value[],
+    step: () => BackgroundStep,
+    signal?: AbortSignal,
+    limits?: Limits,
+  ): Promise<Value> {
     const letGo = hold(args)
     const turn = this.last
       .then(() => {
         throwIfAborted(signal)
         const next = step()
         if (next.kind !== 'replay') return this.run(fn, args, next, signal, limits)
-        return interpretedAgain(next.result, () => this.run(fn, args, { kind: 'interpret' }, signal, limits))
+        return interpretedAgain(next.result, () => this.run(fn, args, INTERPRET, signal, limits))
       })
       .finally(letGo)
     this.last = turn.catch(() => undefined)
@@ -299,8 +331,8 @@ export class BackgroundInterpreter {
 }
 
 /** null in pages, which have no such thread (web/platform/unsupported.ts). */
-export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter | null {
-  return new BackgroundInterpreter(script, passes)
+export function interpretInBackground(script: ScriptModule, passes: PassOptions, tiers: TieredModule): BackgroundInterpreter | null {
+  return new BackgroundInterpreter(script, passes, tiers)
 }
 
 function codeOnly({ source }: LinkedFunction): CodeOnly {

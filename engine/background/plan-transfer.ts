@@ -1,5 +1,5 @@
 import { planFromData, planToData } from '../../compiler/executor/transfer.js'
-import type { MadePlan, Outcome, PlanData, ReceivedPlan } from '../../compiler/index.js'
+import type { MadePlan, Outcome, PlanData } from '../../compiler/index.js'
 import { Guards } from '../../compiler/record/guards.js'
 import { tensorShape, type TensorShape } from '../../compiler/record/signature.js'
 import type { StateInput } from '../../compiler/regions/state-call.js'
@@ -9,6 +9,7 @@ import { Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
 import type { Encoded, Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
+import type { ReceivedPlan } from './steps.js'
 
 /** Memory of the module by its number, or of the thread that made the plan, which keeps it until the plan is dropped. */
 type SentStorage = number | { readonly address: number; readonly bytes: number }

@@ -13,7 +13,9 @@ import {
 import type { EntryState } from '../../compiler/entry.js'
 import type { MethodEntry } from '../../compiler/regions/method-regions.js'
 import { wholeOf } from '../../compiler/regions/whole-plan.js'
+import { Signature } from '../../compiler/record/signature.js'
 import { SignatureList } from '../../compiler/signature-list.js'
+import { addEntry } from '../../compiler/tier.js'
 import type { LinkedFunction } from '../../program/linked.js'
 import { PtliteError } from '../../runtime/error.js'
 import { withinLimits } from '../../runtime/native/budget.js'
@@ -81,6 +83,18 @@ class RegionsOfModule extends TieredModule {
 
   override describeOrigin({ functionName, pc }: Origin): string {
     return placeMark(functionName, pc)
+  }
+
+  /** Calls a method that was found to have no plan as a whole, and that is recorded in regions from its first call on. */
+  callInRegions(fn: LinkedFunction, args: readonly Value[]): Value {
+    const signature = this.isBusy || this.find(fn, args) !== undefined ? null : Signature.of(args)
+    if (signature !== null) this.divide(fn, addEntry(this.plansOf(fn), signature, args))
+    return this.call(fn, args)
+  }
+
+  /** What is known of calls with arguments of this form; null for nothing. */
+  stateOf(fn: LinkedFunction, args: readonly Value[]): EntryState | null {
+    return this.find(fn, args)?.state ?? null
   }
 
   /** What `plans` gives, where that may have changed since it was last asked for. */

@@ -18,7 +18,7 @@ export function pageOf(program) {
 }
 
 /**
- * Serves both libraries, `pages` by their paths, and what `fileOf(path)` names. Code is sent as a server compresses it (gzip), files as they are. Gives the
+ * Serves both libraries, `pages` by their paths, and what `fileOf(path)` names. Code of both is sent as a server compresses it (gzip), files as they are. Gives the
  * address, `sent`, the bytes of all answers so far, and `close`.
  */
 export async function servePages({ pages, fileOf, isolated = false }) {
@@ -28,7 +28,8 @@ export async function servePages({ pages, fileOf, isolated = false }) {
   const made = (path) => {
     if (pages[path] !== undefined) return packed(Buffer.from(pages[path]), 'text/html')
     const file = fileOf(path)
-    if (file !== undefined) return { bytes: readFileSync(file), headers: { 'content-type': 'application/octet-stream' } }
+    if (file !== undefined)
+      return { bytes: readFileSync(file), headers: { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' } }
     const prefix = Object.keys(PREFIXES).find((start) => path.startsWith(start))
     if (prefix === undefined || path.includes('..')) return undefined
     return packed(readFileSync(join(PREFIXES[prefix], path.slice(prefix.length))), TYPES[extname(path)])

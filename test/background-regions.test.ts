@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { loadModule, type Module, tensor } from '../src/index.js'
 import { near, numbers, row, state } from './decoder-values.js'
@@ -52,4 +53,16 @@ t.test('a run by regions can be given up, and fails as here', async (t) => {
   for (const one of [m, off]) await t.rejects(one.run('masked', [row(24)]), { code: 'INVALID_ARGUMENT' })
   t.ok(near(state(m), state(off)), 'state after the error')
   for (const one of [m, off]) one.dispose()
+})
+
+t.test('loops of many steps are interpreted, here and there', async (t) => {
+  // adds 1 to its first argument so many times
+  const m = await loadModule(fileURLToPath(new URL('../serve/test/fixtures/count.ptl', import.meta.url)))
+  const steps = 20_000
+  for (let i = 0; i < 8; i++) {
+    t.same(numbers(await m.run('forward', [tensor([0, i]), steps])), [steps, steps + i])
+    t.same(numbers(m.forward(tensor([0, i]), steps)), [steps, steps + i])
+  }
+  t.match(m.plans(), [{ state: 'interpreted', reason: /a loop has too many steps/ }])
+  m.dispose()
 })

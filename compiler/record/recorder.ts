@@ -56,6 +56,11 @@ export function recorderOf(program: ProgramInstance, root: ScriptObject, args: r
   return recorder
 }
 
+/** Calls by one instruction that are recorded: passes over a graph of so many steps take longer than they save. */
+const MAX_REPEATS = 2048
+/** Why no part of a method is recorded. */
+export const TOO_LONG = 'a loop has too many steps to be written out'
+
 /**
  * Builds the graph of a run while the interpreter carries it out. Operators on tensors become nodes; whatever else the
  * program computes follows from shapes, attributes and arguments, and is recorded as its value. What would not repeat
@@ -71,6 +76,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   protected readonly variable = new Set<Storage>()
   protected readonly objects: CustomObject[] = []
   protected readonly nodes: GraphNode[] = []
+  /** How often instructions were recorded. */
+  private readonly repeats = new Map<LinkedFunction, Map<number, number>>()
   protected readonly local = new Set<Value>()
   protected readonly guards: Guards
   protected readonly inputStorages = new Map<Storage, number>()
@@ -188,6 +195,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     const results = stack.values.slice(base, stack.top)
     const origin = originOf(fn, pc)
     if (!hasFewPaths(given) || !hasFewPaths(results)) this.stop(`${called.qualifiedName} works on ${TOO_NESTED}`, origin)
+    else if (this.isRepeatedTooOften(fn, pc)) this.stop(TOO_LONG, origin)
     else {
       const made = { op: called, args: given, results, origin }
       if (!this.takes(made, call)) this.note(made)
@@ -199,6 +207,15 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     const first = argc - op.outs - defaults
     const found = [...stack.values.slice(0, base), ...args.slice(0, first), ...args.slice(first + defaults, argc)]
     this.stoppedAt({ fn, pc, called, args: given, stack: found, registers: run.frames }, refusal)
+  }
+
+  /** A loop is recorded step by step. */
+  private isRepeatedTooOften(fn: LinkedFunction, pc: number): boolean {
+    let counts = this.repeats.get(fn)
+    if (counts === undefined) this.repeats.set(fn, (counts = new Map<number, number>()))
+    const count = (counts.get(pc) ?? 0) + 1
+    counts.set(pc, count)
+    return count > MAX_REPEATS
   }
 
   private whyStopped(): Refusal | null {

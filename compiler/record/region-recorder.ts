@@ -23,6 +23,7 @@ import {
   refusalOf,
   type StoppedCall,
   typeOf,
+  TOO_LONG,
 } from './recorder.js'
 import { isPlain } from './guards.js'
 import { hasFact } from './operator-kinds.js'
@@ -416,7 +417,7 @@ export class RegionRecorder extends GraphRecorder {
 
   /** The region ends before this call of an operator, unless something is alive that cannot be described. */
   protected override stoppedAt({ fn, pc, called, args, stack, registers }: StoppedCall, { reason, origin, temporary }: Refusal): void {
-    if (temporary) return
+    if (temporary || reason === TOO_LONG) return
     const touched = new Set([...reachable(changedBy(called, args))].map((t) => t.storage))
     const found: unknown[] = [...touched].filter((storage) => this.start.parts.addStateIn(storage))
     if (this.start.followsAll) found.push(...this.containersFound(changedBy(called, args)))

@@ -1,4 +1,4 @@
-import { batchingOf, ConfigError, type ModelConfig } from '../repository/config.js'
+import { type Batching, batchingOf, ConfigError, type ModelConfig } from '../repository/config.js'
 import type { Loaded } from '../workers/messages.js'
 import type { ServedModel } from './served-model.js'
 import { hasFreeRows, mostRows } from './signature.js'
@@ -18,4 +18,10 @@ export function batchingFor(
     throw new ConfigError('batching: the model was exported for one number of rows; export it with a dynamic batch dimension')
   if (batching !== null) return batching
   return hasFreeRows(inputs, outputs) ? batchingOf(Math.min(8, mostRows(inputs) ?? 8), 0) : null
+}
+
+/** Batches of `rows` rows at most, which is one of the preferred sizes; null for one. */
+export function withoutLarge(batching: Batching, rows: number): Batching | null {
+  if (rows === 1) return null
+  return { ...batching, maxSize: Math.min(batching.maxSize, rows), preferred: batching.preferred.filter((size) => size <= rows) }
 }

@@ -7,7 +7,7 @@ import { TextHost } from '../text/text-host.js'
 import { HostedModel } from '../workers/hosted-model.js'
 import type { ArgumentKind, ModelStart } from '../workers/messages.js'
 import type { Pool } from '../workers/pool.js'
-import { batchingFor } from './batching.js'
+import { batchingFor, withoutLarge } from './batching.js'
 import { ServedModel } from './served-model.js'
 import { inputsOf, outputsOf } from './signature.js'
 import { knownInputs, warmUpFor } from './warm-up.js'
@@ -69,6 +69,7 @@ export class Loader {
       warmUp: [],
       mayFail: false,
       batchSizes: [],
+      mayLeaveOut: config.batching === null,
       kinds: null,
       bytes,
       milliseconds: model.timeoutMs,
@@ -80,12 +81,16 @@ export class Loader {
     model.start = plain
     const about = await this.pool.describe(model)
     const inputs = inputsOf(config, about.inputs)
-    const batching = batchingFor(config, about)
+    let batching = batchingFor(config, about)
     const warmUp = warmUpFor(config, inputs)
     const kinds = inputs?.map(({ kind }): ArgumentKind => kind) ?? null
-    const batchSizes = batching === null ? [] : batching.preferred
-    model.start = { ...plain, kinds, warmUp, mayFail: config.warmUp === null, batchSizes }
-    if (warmUp.length > 0) await this.pool.describe(model)
+    const start = { ...plain, kinds, warmUp, mayFail: config.warmUp === null }
+    model.start = { ...start, batchSizes: batching?.preferred ?? [] }
+    if (warmUp.length > 0) {
+      const { rows } = await this.pool.describe(model)
+      if (batching !== null && rows !== null) batching = withoutLarge(batching, rows)
+      model.start = { ...start, batchSizes: batching?.preferred ?? [] }
+    }
     const loaded = await this.pool.load(model)
     model.loaded = loaded
     model.facts = { inputs: knownInputs(inputs, warmUp[0]), outputs: outputsOf(config, loaded), batching }

@@ -15,6 +15,8 @@ const SHORT_RUN = 20
 const TRIES = 25
 /** How much longer than a call its compilation may take, as the library has it. */
 const COMPILATION = 10
+/** What a batch may take of the time that a call has, where nobody has asked for its size. */
+const BATCH_SHARE = 1 / 4
 /** Calls that are timed when it is warmed up. */
 const RUNS = 2
 const SHORT_CALLS = 5
@@ -52,31 +54,39 @@ export class HostedModel {
   }
 
   /**
-   * Runs the calls that it is to be ready for. Gives what the last of them took, in milliseconds, and what it gave. `step` is told before each part of that how
-   * long it may take.
+   * Runs the calls that it is to be ready for. Gives what the last of them took without rows that are repeated, in milliseconds, what it gave, and the largest batch that it is ready for.
+   * `step` is told before each part of that how long it may take.
    */
   async warmUp(step: (milliseconds: number) => void): Promise<{
     readonly milliseconds: number | null
     readonly results: readonly NamedResult[] | null
+    readonly rows: number | null
     readonly warning: string | null
   }> {
-    let last: { milliseconds: number; results: NamedResult[] } | null = null
-    const { batchSizes, mayFail } = this.start
-    for (const example of this.start.warmUp) {
-      for (const size of batchSizes.length > 0 ? [...batchSizes].sort((a, b) => b - a) : [0]) {
+    let first: { milliseconds: number; results: NamedResult[] } | null = null
+    const { warmUp, batchSizes, mayFail, mayLeaveOut, milliseconds: most } = this.start
+    let sizes = batchSizes.length > 0 ? [...batchSizes].sort((a, b) => a - b) : [0]
+    for (const example of warmUp) {
+      first = null
+      for (const [i, size] of sizes.entries()) {
+        if (mayLeaveOut && first !== null && first.milliseconds * size > most * BATCH_SHARE) {
+          sizes = sizes.slice(0, i)
+          break
+        }
         const inputs = size === 0 ? example : example.map((each) => repeated(each, size))
         try {
           const found = await this.warm(inputs, step)
           if (size > 0) checkRows(found.results, size)
-          last = found
+          first ??= found
         } catch (error) {
           // it would go on for as long with every request
           if (!mayFail || failureOf(error).code === 'LIMIT_EXCEEDED') throw error
-          return { milliseconds: null, results: null, warning: `it was not warmed up: ${failureOf(error).message}` }
+          return { milliseconds: null, results: null, rows: null, warning: `it was not warmed up: ${failureOf(error).message}` }
         }
       }
     }
-    return { milliseconds: last?.milliseconds ?? null, results: last?.results ?? null, warning: null }
+    const rows = batchSizes.length > 0 && warmUp.length > 0 ? sizes.at(-1)! : null
+    return { milliseconds: first?.milliseconds ?? null, results: first?.results ?? null, rows, warning: null }
   }
 
   private async warm(

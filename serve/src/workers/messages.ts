@@ -37,6 +37,8 @@ export interface ModelStart {
   readonly mayFail: boolean
   /** Rows that each of them is repeated to. */
   readonly batchSizes: readonly number[]
+  /** Nobody has asked for these sizes: those that would take long are left out. */
+  readonly mayLeaveOut: boolean
   readonly kinds: readonly ArgumentKind[] | null
   readonly bytes: number | null
   /** That loading it may take, and each call of its warm-up. */
@@ -99,6 +101,8 @@ export interface Loaded extends Described {
   readonly failure: Failure | null
   /** What a warm-up call took at last, in milliseconds; null without one. */
   readonly milliseconds: number | null
+  /** The largest of `batchSizes` that it is warmed up for; null where there are none. */
+  readonly rows: number | null
   /** Of the warm-up that was tried and failed. */
   readonly warning: string | null
   readonly results: readonly Pick<SentTensor, 'datatype' | 'shape'>[] | null

@@ -20,19 +20,19 @@ function reply(message: Reply, transfer: ArrayBuffer[] = []): void {
 
 async function load(start: ModelStart): Promise<void> {
   const { slot } = start
-  const empty = { kind: 'loaded', slot, inputs: null, outputs: null, milliseconds: null, warning: null, results: null } as const
+  const empty = { kind: 'loaded', slot, inputs: null, outputs: null, milliseconds: null, rows: null, warning: null, results: null } as const
   let model: HostedModel | null = null
   try {
     const step = (milliseconds: number): void => reply({ kind: 'step', slot, milliseconds })
     step(start.milliseconds)
     model = await HostedModel.load(start, (text) => reply({ kind: 'warning', slot, text }))
-    const { milliseconds, results, warning } = await model.warmUp(step)
+    const { milliseconds, results, rows, warning } = await model.warmUp(step)
     if (unloaded.delete(slot)) throw new Error('it was unloaded meanwhile')
     models.get(slot)?.dispose()
     models.set(slot, model)
     const { inputs, outputs } = model.module
     const shapes = results?.map(({ value: { datatype, shape } }) => ({ datatype, shape })) ?? null
-    reply({ ...empty, inputs, outputs, milliseconds, warning, results: shapes, failure: null } satisfies Loaded)
+    reply({ ...empty, inputs, outputs, milliseconds, rows, warning, results: shapes, failure: null } satisfies Loaded)
   } catch (error) {
     model?.dispose()
     reply({ ...empty, failure: failureOf(error) })

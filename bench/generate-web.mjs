@@ -10,7 +10,7 @@ import { join, normalize, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { median } from './lib/compare.mjs'
-import { openBrowser, pageOf, PATIENCE, servePages } from './lib/pages.mjs'
+import { openBrowser, openFacts, pageOf, servePages } from './lib/pages.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -87,10 +87,7 @@ const served = await servePages({
 })
 const { browser, tab } = await openBrowser()
 try {
-  tab.on('pageerror', (error) => console.error(error.message))
-  await tab.goto(served.address, { timeout: PATIENCE })
-  const facts = await (await tab.waitForFunction('globalThis.facts', undefined, { timeout: PATIENCE })).jsonValue()
-  if (facts.threads !== threads) throw new Error(`the page has ${facts.threads} threads`)
+  const facts = await openFacts(tab, served.address, threads)
   console.log(
     `Chromium ${browser.version()}, kernels for ${facts.level}, transformers.js ${facts.version}, ${threads} threads; ${options.layers} layers, prompts of ${length} tokens, ${count} follow; medians of ${rounds}\n`,
   )

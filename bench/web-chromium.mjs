@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { compare, geometricMean, relativeError } from './lib/compare.mjs'
 import { modelPath, WEB_MODELS } from './lib/models.mjs'
 import { readNpy } from './lib/npy.mjs'
-import { openBrowser, pageOf, PATIENCE, servePages } from './lib/pages.mjs'
+import { openBrowser, openFacts, pageOf, servePages } from './lib/pages.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -90,10 +90,7 @@ const served = await servePages({
 })
 const { browser, tab } = await openBrowser()
 try {
-  tab.on('pageerror', (error) => console.error(error.message))
-  await tab.goto(served.address, { timeout: PATIENCE })
-  const facts = await (await tab.waitForFunction('globalThis.facts', undefined, { timeout: PATIENCE })).jsonValue()
-  if (facts.threads !== threads) throw new Error(`the page has ${facts.threads} threads`)
+  const facts = await openFacts(tab, served.address, threads)
   const count = threads === 1 ? '1 thread' : `${threads} threads`
   console.log(`Chromium ${browser.version()}, kernels for ${facts.level}, onnxruntime-web ${facts.version}, ${count}, medians in ms\n`)
   console.log('| network | ptlite/web | onnxruntime-web | ratio | difference |')

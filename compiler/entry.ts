@@ -52,7 +52,7 @@ export class Entry<S extends { toString(): string } = Signature, Regions extends
 
   dispose(): void {
     this.release()
-    this.aside?.dispose()
+    this.aside?.call.dispose()
     this.regions?.dispose()
   }
 }

@@ -510,7 +510,7 @@ export class TieredModule implements RegionHost {
 
   /** What plans read. */
   constantsInUse(): Storage[] {
-    const aside = this.everyMethod().flatMap(({ entries }) => entries.flatMap((entry) => entry.aside?.constants() ?? []))
+    const aside = this.everyMethod().flatMap(({ entries }) => entries.flatMap((entry) => entry.aside?.call.constants() ?? []))
     return [...aside, ...this.compiled().flatMap(({ call }) => call.constants())]
   }
 

@@ -79,6 +79,15 @@ export const PATIENCE = 180_000
 /** What a browser does for itself at its start, such as its own first page, takes the processors for some time. */
 const SETTLING = 1500
 
+/** Opens a page that says what it is by `globalThis.facts`, and gives that. Throws where it has other threads than it was to have. */
+export async function openFacts(tab, address, threads) {
+  tab.on('pageerror', (error) => console.error(error.message))
+  await tab.goto(address, { timeout: PATIENCE })
+  const facts = await (await tab.waitForFunction('globalThis.facts', undefined, { timeout: PATIENCE })).jsonValue()
+  if (facts.threads !== threads) throw new Error(`the page has ${facts.threads} threads`)
+  return facts
+}
+
 /** A browser with an empty profile, and a tab of it, once it is at rest. `PTLITE_CHROMIUM` names a Chromium where it is not /usr/bin/chromium. */
 export async function openBrowser() {
   const browser = await chromium.launch({

@@ -54,8 +54,9 @@ export function startWhole(
   limits?: Limits,
 ): Promise<Value> | null {
   const { end } = region
-  const parts = end.kind === 'return' && isWhole(region) ? matchStart(region, values) : null
-  if (end.kind !== 'return' || parts === null) return null
+  if (end.kind !== 'return' || !isWhole(region)) return null
+  const parts = matchStart(region, values)
+  if (parts === null) return null
   const outputs = call.runAsync(inputsOf(region, parts), signal, limits)
   return outputs === null ? null : outputs.then((made) => new Maker(parts, made as Tensor[]).make(end.value))
 }

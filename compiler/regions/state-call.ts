@@ -1,9 +1,8 @@
 import type { Limits } from '../../runtime/limits.js'
-import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
+import type { DeliveredCall } from '../call.js'
 import { haveRounded } from '../compiled-call.js'
-import type { Plan } from '../executor/plan.js'
 import type { Guards } from '../record/guards.js'
 import type { Place } from '../record/module-parts.js'
 import { fitsTensor, type TensorShape } from '../record/signature.js'
@@ -16,16 +15,15 @@ export interface StateInput extends Place {
 /** The plan of a whole method that reads or writes state of its module (`wholePlan`), as another thread made it. */
 export class StateCall {
   constructor(
-    readonly plan: Plan,
-    readonly guards: Guards,
+    /** Its inputs are the tensors of the arguments, and those of `state` behind them. */
+    readonly call: DeliveredCall,
+    private readonly guards: Guards,
     private readonly state: readonly StateInput[],
-    /** Inputs whose contents are put back where a run fails. */
-    private readonly kept: readonly number[],
   ) {}
 
   /** Starts a call on another native thread, for tensors of arguments that fit; null where it is not for the state that the module has now. */
   start(given: readonly Tensor[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null {
-    const { plan, guards } = this
+    const { call, guards } = this
     if (!guards.hold()) return null
     const inputs = [...given]
     for (const { object, slot, form } of this.state) {
@@ -34,15 +32,6 @@ export class StateCall {
       inputs.push(value)
     }
     // plans tell inputs from constants by where they lie
-    if (guards.shareMemory(inputs) || !plan.accepts(inputs) || haveRounded(inputs)) return null
-    return plan.runAsync(inputs, signal, limits, this.kept)
-  }
-
-  constants(): Storage[] {
-    return this.plan.captured.constants.map(({ storage }) => storage)
-  }
-
-  dispose(): void {
-    this.plan.dispose()
+    return guards.shareMemory(inputs) || haveRounded(inputs) ? null : call.runAsync(inputs, signal, limits)
   }
 }

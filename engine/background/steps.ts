@@ -120,7 +120,7 @@ export class BackgroundSteps {
       done: (spent, outcome) => {
         entry.cost += spent
         if (outcome?.kind !== 'plan') return
-        const { plan, guards, state, kept } = outcome.plan
+        const { plan, guards, state } = outcome.plan
         entry.received++
         if (!plans.entries.includes(entry)) return plan.dispose()
         if (state === null) {
@@ -128,8 +128,8 @@ export class BackgroundSteps {
           entry.regions = null
           return
         }
-        entry.aside?.dispose()
-        entry.aside = new (compiler().StateCall)(plan, guards, state, kept)
+        entry.aside?.call.dispose()
+        entry.aside = new (compiler().StateCall)(callOf(outcome), guards, state)
       },
     }
   }
@@ -168,11 +168,15 @@ export class BackgroundSteps {
         entry.withoutPlan = true
         break
       case 'plan': {
-        const { plan, guards, kept } = outcome.plan
-        entry.state = { kind: 'compiled', call: new DeliveredCall(plan, outcome.operators, outcome.choices, kept), guards }
+        const { guards } = outcome.plan
+        entry.state = { kind: 'compiled', call: callOf(outcome), guards }
         compiler().letGoOfSources(guards, tiers.constantsInUse())
       }
     }
     entry.recordedOperators = outcome.recorded
   }
+}
+
+function callOf({ plan: { plan, kept }, operators, choices }: Extract<Outcome<ReceivedPlan>, { kind: 'plan' }>): DeliveredCall {
+  return new DeliveredCall(plan, operators, choices, kept)
 }

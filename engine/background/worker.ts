@@ -154,8 +154,9 @@ class Server {
     const sent = loaded?.plans.get(plan)
     if (loaded === undefined || sent === undefined) return
     loaded.plans.delete(plan)
-    const constants = constantsOf(sent)
-    if (!sent.isOfRegion) sent.made.call.dispose()
+    const { call } = sent.made
+    const constants = call.constants()
+    if (!sent.isOfRegion) call.dispose()
     for (const storage of constants) endLease(storage)
     this.unloadOnceUnused(module, loaded)
   }
@@ -172,7 +173,7 @@ class Server {
   private retire(): void {
     this.port.close()
     const plans = [...this.modules.values()].flatMap((loaded) => [...loaded.plans.values()])
-    const kept = new Set(plans.flatMap(constantsOf))
+    const kept = new Set(plans.flatMap(({ made }) => made.call.constants()))
     for (const { state, regions } of this.modules.values()) {
       regions.dispose()
       for (const storage of state.storages()) {
@@ -280,11 +281,16 @@ class Server {
       if (!isOfRegion) outcome.plan.call.dispose()
       return sent
     }
-    const off = { made: outcome.plan, isOfRegion }
-    plans.set(id, off)
+    const { call, guards } = outcome.plan
+    plans.set(id, { made: outcome.plan, isOfRegion })
     // the main thread reads them until it drops the plan, whatever becomes of the weights that they were made of
-    for (const storage of constantsOf(off)) lease(storage)
-    if (!isOfRegion) letGoOfSources(outcome.plan.guards, [...plans.values()].flatMap(constantsOf))
+    for (const storage of call.constants()) lease(storage)
+    // regions have let go of theirs
+    if (isOfRegion) return sent
+    letGoOfSources(
+      guards,
+      [...plans.values()].flatMap(({ made }) => made.call.constants()),
+    )
     return sent
   }
 
@@ -327,10 +333,6 @@ function planOfAll(script: ScriptModule, state: EntryState | null, args: readonl
   const { call, guards } = state
   const { plan, kept } = call
   return plan === null ? (call.reason ?? '') : { call, plan, guards, state: null, kept }
-}
-
-function constantsOf({ made }: SentOff): Storage[] {
-  return made.plan.captured.constants.map(({ storage }) => storage)
 }
 
 function failureOf(action: () => void): Failure | null {

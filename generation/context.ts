@@ -32,7 +32,7 @@ export class Context {
     seen.length = steps.length
   }
 
-  /** Sees `tokens`, which are all that it is to have seen. Gives the logits behind the last `rows` of them, each float32[vocabulary]. */
+  /** Sees `tokens`, which are all that it is to have seen. Gives the logits behind the last `rows` of them, each float32[vocabulary], which hold until the next call. */
   async see(tokens: readonly number[], options: SeeOptions = {}): Promise<readonly Float32Array[]> {
     const { seen, steps } = this
     const { rows = 1, chunk = CHUNK, signal } = options

@@ -44,14 +44,16 @@ export async function readWindow(
   // the model says behind the first token of the transcript whether anybody speaks
   const [atStart] = await context.see(prompt.slice(0, start + 1), { signal })
   const noSpeechProbability = Math.exp(logProbability(atStart!, special.noSpeech))
-  const [first] = start + 1 < prompt.length ? await context.see(prompt, { signal }) : [atStart]
+  const [last] = start + 1 < prompt.length ? await context.see(prompt, { signal }) : [atStart]
+  // logits hold until the next call, and each temperature begins with these
+  const first = last!.slice()
   for (const [i, temperature] of temperatures.entries()) {
     if (i > 0) {
       context.goBack(prompt)
       if (context.seen.length < prompt.length) await context.see(prompt, { signal })
     }
     begun()
-    const { tokens, averageLogprob, vocabulary } = await continued(context, first!.slice(), prompt, temperature, options)
+    const { tokens, averageLogprob, vocabulary } = await continued(context, first.slice(), prompt, temperature, options)
     const compressionRatio = await compressionRatioOf(tokens, vocabulary)
     const isUnlikely = averageLogprob < options.averageLogprob
     const isSilent = isUnlikely && noSpeechProbability > options.noSpeech

@@ -73,12 +73,13 @@ t.test('text, and what it is drawn from', async (t) => {
   t.match(text, /^w\d+ w\d+/)
   // unlikely tokens are drawn again, at each temperature in its turn
   const unlikely = { config, language: 'de', logprobThreshold: 0, noSpeechThreshold: Infinity, context: false }
-  const drawn = async (seed: number): Promise<readonly SpeechSegment[]> =>
-    (await transcribe(model, sound(0.9), { ...unlikely, temperature: [0, 0.5, 0.9], seed })).segments
+  const drawn = async (seed: number, temperature = [0, 0.5, 0.9]): Promise<readonly SpeechSegment[]> =>
+    (await transcribe(model, sound(0.9), { ...unlikely, temperature, seed })).segments
   const [one, again, other] = [await drawn(1), await drawn(1), await drawn(2)]
   t.strictSame(one, again)
   t.notSame(rounded(one), rounded(other))
   t.ok(one.length > 0 && one.every(({ temperature }) => temperature === 0.9))
+  t.strictSame(await drawn(3, [0, 0.9]), await drawn(3, [0.9]), 'nothing is left of what was found before')
   const good = await transcribe(model, sound(0.9), { ...unlikely, logprobThreshold: -Infinity, compressionRatioThreshold: Infinity })
   t.ok(good.segments.every(({ temperature }) => temperature === 0))
 })

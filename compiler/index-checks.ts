@@ -50,13 +50,14 @@ export function checkedFirst(graph: Graph): Graph {
   if (first < 0 || calledOperator(GET) === undefined) return graph
   const known = new PassedChecks(graph)
   for (const node of graph.nodes.slice(0, first + 1)) known.cover(node)
+  const made = new Made(graph, first)
   const editor = new Editor(graph)
   const ahead = new Set<GraphNode>()
   const added: GraphNode[] = []
   for (const [at, node] of graph.nodes.entries()) {
     if (at <= first || node.kind !== 'operator' || node.op !== PUT || !writes(node)) continue
     const checks = checksOf(node, graph)
-    const needed = checks === null ? null : neededFor(checks, first, at, graph)
+    const needed = checks === null ? null : neededFor(checks, at, made)
     if (checks === null || needed === null || known.cover(node)) continue
     for (const other of needed) ahead.add(other)
     for (const check of checks) added.push(checkOf(check, node, editor))
@@ -90,20 +91,47 @@ function isInteger(dtype: DType): boolean {
   return dtype === DType.int64 || dtype === DType.int32
 }
 
+/** What nodes from number `first` on make and write. */
+class Made {
+  private readonly producers = new Map<ValueId, OperatorNode | null>()
+  /** Where memory is written first. */
+  private readonly writes = new Map<number, number>()
+
+  constructor(
+    readonly graph: Graph,
+    first: number,
+  ) {
+    for (const [place, node] of graph.nodes.entries()) {
+      if (place < first) continue
+      for (const id of definitionsOf(node)) this.producers.set(id, node.kind === 'operator' ? node : null)
+      for (const id of node.writes) {
+        const { storage } = graph.values.get(id)!
+        if (!this.writes.has(storage)) this.writes.set(storage, place)
+      }
+    }
+  }
+
+  /** Undefined for what was there before, null where it is made by no operator. */
+  producer(id: ValueId): OperatorNode | null | undefined {
+    return this.producers.get(id)
+  }
+
+  isWrittenBefore(at: number, storage: number): boolean {
+    const place = this.writes.get(storage)
+    return place !== undefined && place < at
+  }
+}
+
 /** Nodes from the first write on that the indices of node number `at` are made by; null where they cannot all run before that write. */
-function neededFor(checks: readonly Check[], first: number, at: number, graph: Graph): readonly GraphNode[] | null {
-  const { nodes, values } = graph
+function neededFor(checks: readonly Check[], at: number, made: Made): readonly GraphNode[] | null {
   const needed = new Set<GraphNode>()
   const open = checks.map(({ index }) => index)
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    const made: ValueId = id
-    const { storage, type } = values.get(made)!
-    if (numelOf(type.shape) > MAX_ELEMENTS || storagesWritten(graph, nodes.slice(first, at)).has(storage)) return null
-    const producer = nodes.findIndex((node, i) => i >= first && i < at && definitionsOf(node).includes(made))
-    if (producer < 0) continue
-    const node = nodes[producer]!
-    if (needed.has(node)) continue
-    if (node.kind !== 'operator' || node.writes.length > 0 || node.draws === true) return null
+    const { storage, type } = made.graph.values.get(id)!
+    if (numelOf(type.shape) > MAX_ELEMENTS || made.isWrittenBefore(at, storage)) return null
+    const node = made.producer(id)
+    if (node === undefined || (node !== null && needed.has(node))) continue
+    if (node === null || node.writes.length > 0 || node.draws === true) return null
     needed.add(node)
     open.push(...usesOf(node))
   }

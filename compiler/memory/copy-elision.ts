@@ -37,21 +37,27 @@ export function elideCopies(run: CapturedRun): CapturedRun {
 
 class CopyElision {
   private readonly places = new Map<number, Place>()
-  /** Buffers that were placed inside of each. */
-  private readonly inside = new Map<number, number[]>()
   /** Parts of frames that are no longer copied. */
   private readonly done = new Map<number, Set<number>>()
   /** Frames that touch each buffer, in order. */
   private readonly touched: readonly (readonly number[])[]
+  /** The last frames that touch each buffer, or one that was placed inside of it, and that do more than read it; -1 where none does. */
+  private readonly lastTouch: number[]
+  private readonly lastWrite: number[]
 
   constructor(private readonly run: CapturedRun) {
     const touched: number[][] = run.buffers.map(() => [])
+    this.lastWrite = run.buffers.map(() => -1)
     run.frames.forEach((frame, step) => {
-      for (const { target } of frame.pointers) {
-        if (target.kind === 'buffer' && touched[target.index]!.at(-1) !== step) touched[target.index]!.push(step)
+      for (const pointer of frame.pointers) {
+        const { target } = pointer
+        if (target.kind !== 'buffer') continue
+        if (touched[target.index]!.at(-1) !== step) touched[target.index]!.push(step)
+        if (!isRead(frame.layout, pointer)) this.lastWrite[target.index] = step
       }
     })
     this.touched = touched
+    this.lastTouch = touched.map((steps) => steps.at(-1) ?? -1)
   }
 
   /** Copies of pieces that lie one behind the other and fill a buffer, as copies of that buffer. */
@@ -83,10 +89,12 @@ class CopyElision {
 
   /** The outermost buffer that a buffer lies in, which may be itself. */
   private placeOf(buffer: number): Place {
-    const place = this.places.get(buffer)
-    if (place === undefined) return { target: buffer, start: 0 }
-    const outer = this.placeOf(place.target)
-    return { target: outer.target, start: outer.start + place.start }
+    let [target, start] = [buffer, 0]
+    for (let place = this.places.get(target); place !== undefined; place = this.places.get(target)) {
+      target = place.target
+      start += place.start
+    }
+    return { target, start }
   }
 
   consider(step: number, copied: Copied): void {
@@ -95,20 +103,12 @@ class CopyElision {
     if (source === target || buffers[source]!.isOutput || this.places.has(source) || buffers[source]!.bytes !== copied.bytes) return
     // written before, by frames other than the copy
     if (this.touched[source]![0]! >= step || !this.isFree(step, copied)) return
-    const family = this.familyOf(source)
-    if (!family.every((buffer) => this.isReadAfter(buffer, step, Infinity))) return
-    const last = Math.max(...family.map((buffer) => this.touched[buffer]!.at(-1)!))
-    if (!this.isReadAfter(target, step, last)) return
+    if (this.lastWrite[source]! > step || !this.isReadBetween(target, step, this.lastTouch[source]!)) return
     this.places.set(source, { target, start })
-    this.inside.set(target, [...(this.inside.get(target) ?? []), source])
+    for (const last of [this.lastTouch, this.lastWrite]) last[target] = Math.max(last[target]!, last[source]!)
     const done = this.done.get(step) ?? new Set()
     for (const part of parts) done.add(part)
     this.done.set(step, done)
-  }
-
-  /** A buffer and all that lie inside of it. */
-  private familyOf(buffer: number): number[] {
-    return [buffer, ...(this.inside.get(buffer) ?? []).flatMap((child) => this.familyOf(child))]
   }
 
   /** True where the range of the target is touched by nothing but this copy up to its step. */
@@ -124,7 +124,7 @@ class CopyElision {
   }
 
   /** True where frames after `step`, up to `last`, only read a buffer. */
-  private isReadAfter(buffer: number, step: number, last: number): boolean {
+  private isReadBetween(buffer: number, step: number, last: number): boolean {
     return this.touched[buffer]!.every((at) => {
       if (at <= step || at > last) return true
       const frame = this.run.frames[at]!

@@ -3,6 +3,7 @@ import {
   type Arg,
   definitionsOf,
   type Graph,
+  type GraphConstant,
   type GraphNode,
   type OperatorNode,
   type TensorType,
@@ -18,7 +19,8 @@ export class Analysis {
   private readonly producers = new Map<ValueId, GraphNode>()
   private readonly readers = new Map<ValueId, GraphNode[]>()
   private readonly returned = new Set<ValueId>()
-  private readonly constants = new Map<ValueId, Tensor>()
+  private readonly constants = new Map<ValueId, GraphConstant>()
+  private readonly sharing = new Map<number, ValueId[]>()
   /** Storages that some node writes to in place. */
   readonly written = new Set<number>()
   private readonly lastWrites = new Map<number, number>()
@@ -31,9 +33,14 @@ export class Analysis {
   constructor(readonly graph: Graph) {
     const storage = (id: ValueId): number => graph.values.get(id)!.storage
     for (const id of graph.inputs) this.given.add(storage(id))
-    for (const { id, tensor } of graph.constants) {
-      this.constants.set(id, tensor)
-      this.given.add(storage(id))
+    for (const constant of graph.constants) {
+      this.constants.set(constant.id, constant)
+      this.given.add(storage(constant.id))
+    }
+    for (const value of graph.values.values()) {
+      const sharing = this.sharing.get(value.storage)
+      if (sharing === undefined) this.sharing.set(value.storage, [value.id])
+      else sharing.push(value.id)
     }
     for (const [place, node] of graph.nodes.entries()) {
       this.places.set(node, place)
@@ -62,6 +69,16 @@ export class Analysis {
     return this.graph.values.get(id)!.storage
   }
 
+  /** All values that show this memory. */
+  valuesIn(storage: number): readonly ValueId[] {
+    return this.sharing.get(storage) ?? []
+  }
+
+  /** The place of a node in the graph. */
+  placeOf(node: GraphNode): number {
+    return this.places.get(node)!
+  }
+
   /** The node that makes a value; undefined for inputs and constants. */
   producer(id: ValueId): GraphNode | undefined {
     return this.producers.get(id)
@@ -84,12 +101,12 @@ export class Analysis {
 
   /** The tensor of a constant. */
   tensor(id: ValueId): Tensor | undefined {
-    return this.constants.get(id)
+    return this.constants.get(id)?.tensor
   }
 
   /** What a constant is called. */
   nameOf(id: ValueId): string {
-    return this.graph.constants.find((c) => c.id === id)!.name
+    return this.constants.get(id)!.name
   }
 
   /** True where nothing writes to the memory of a value, so that reading it earlier or later makes no difference. */
@@ -114,6 +131,17 @@ export class Analysis {
     if (node.draws === true) return false
     return node.writes.length === 0 && usesOf(node).every((id) => this.isSteady(id)) && definitionsOf(node).every((id) => this.isSteady(id))
   }
+}
+
+let latest: WeakRef<Analysis> | null = null
+
+/** Most passes find nothing to do, so that the next one asks of the same graph. */
+export function analysisOf(graph: Graph): Analysis {
+  const known = latest?.deref()
+  if (known?.graph === graph) return known
+  const analysis = new Analysis(graph)
+  latest = new WeakRef(analysis)
+  return analysis
 }
 
 /** The calls of operators among the nodes. */

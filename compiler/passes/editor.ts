@@ -1,3 +1,4 @@
+import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { CustomObject } from '../../runtime/tensor/value.js'
 import {
@@ -14,49 +15,53 @@ import {
 import { mapUses, usesOf } from '../graph/node.js'
 import { typeOf } from '../record/recorder.js'
 
-/** Collects the changes of a pass and makes the new graph of them. */
+/** Collects the changes of a pass and makes the new graph of them. One that changes nothing costs nothing. */
 export class Editor {
-  private readonly values: Map<ValueId, GraphValue>
-  private readonly constants: GraphConstant[]
+  /** Values that are new, or have another type. */
+  private readonly values = new Map<ValueId, GraphValue>()
   readonly objects: CustomObject[]
   private readonly replacements = new Map<ValueId, ValueId>()
-  private nodes: GraphNode[]
-  private nextId: number
-  private nextStorage: number
+  private places: Places | null = null
+  private constants: Constants | null = null
+  private next: { id: number; storage: number } | null = null
 
   constructor(private readonly graph: Graph) {
-    this.values = new Map(graph.values)
-    this.constants = [...graph.constants]
     this.objects = [...graph.objects]
-    this.nodes = [...graph.nodes]
-    let id = 0
-    let storage = 0
-    for (const value of graph.values.values()) {
-      id = Math.max(id, value.id + 1)
-      storage = Math.max(storage, value.storage + 1)
-    }
-    this.nextId = id
-    this.nextStorage = storage
   }
 
   /** A value of this type in memory of its own, or in that of another value. */
-  newValue(type: TensorType, storage = this.nextStorage++): ValueId {
-    const id = this.nextId++
+  newValue(type: TensorType, storage = this.newStorage()): ValueId {
+    const id = this.numbers().id++
     this.values.set(id, { id, type, storage })
     return id
   }
 
   typeOf(id: ValueId): TensorType {
-    return this.values.get(id)!.type
+    return this.value(id).type
   }
 
   storageOf(id: ValueId): number {
-    return this.values.get(id)!.storage
+    return this.value(id).storage
   }
 
   /** The number of memory that no value has yet. */
   newStorage(): number {
-    return this.nextStorage++
+    return this.numbers().storage++
+  }
+
+  private value(id: ValueId): GraphValue {
+    return this.values.get(id) ?? this.graph.values.get(id)!
+  }
+
+  /** The first numbers that no value has. */
+  private numbers(): { id: number; storage: number } {
+    if (this.next !== null) return this.next
+    const next = { id: 0, storage: 0 }
+    for (const value of this.graph.values.values()) {
+      next.id = Math.max(next.id, value.id + 1)
+      next.storage = Math.max(next.storage, value.storage + 1)
+    }
+    return (this.next = next)
   }
 
   /**
@@ -65,10 +70,11 @@ export class Editor {
    */
   addConstant(tensor: Tensor, name: string): ValueId {
     tensor.pinned = true
-    const viewed = this.constants.filter((c) => c.tensor.storage === tensor.storage)
+    const constants = (this.constants ??= new Constants(this.graph))
+    const viewed = constants.sharing(tensor)
     if (viewed.some((c) => !c.derived || c.tensor.isReleased) && viewed.every((c) => c.tensor !== tensor)) tensor.release()
     const id = this.newValue(typeOf(tensor))
-    this.constants.push({ id, name: this.unique(name), tensor, derived: true })
+    constants.add(id, name, tensor, true)
     return id
   }
 
@@ -80,18 +86,13 @@ export class Editor {
 
   /** The constant for a tensor that belongs to the module. */
   givenConstant(tensor: Tensor, name: string): ValueId {
-    const known = this.constants.find((c) => c.tensor === tensor)
+    const constants = (this.constants ??= new Constants(this.graph))
+    const shared = constants.sharing(tensor)
+    const known = shared.find((c) => c.tensor === tensor)
     if (known !== undefined) return known.id
-    const shared = this.constants.find((c) => c.tensor.storage === tensor.storage)
-    const id = this.newValue(typeOf(tensor), shared === undefined ? undefined : this.values.get(shared.id)!.storage)
-    this.constants.push({ id, name: this.unique(name), tensor, derived: false })
+    const id = this.newValue(typeOf(tensor), shared.length === 0 ? undefined : this.storageOf(shared[0]!.id))
+    constants.add(id, name, tensor, false)
     return id
-  }
-
-  private unique(name: string): string {
-    let unique = name
-    for (let i = 2; this.constants.some((c) => c.name === unique); i++) unique = `${name}#${i}`
-    return unique
   }
 
   /** Every use of `id` becomes one of `by`. */
@@ -105,33 +106,83 @@ export class Editor {
 
   /** Puts `by` in the place of `node`. */
   replaceNode(node: GraphNode, by: readonly GraphNode[]): void {
-    this.nodes.splice(this.nodes.indexOf(node), 1, ...by)
+    this.places ??= new Places(this.graph)
+    this.places.replace(node, by)
   }
 
   /** The new graph; values, constants and objects that nothing uses any more are left out. */
   finish(): Graph {
     const replace = (id: ValueId): ValueId => {
       let to = id
-      while (this.replacements.has(to)) to = this.replacements.get(to)!
+      for (let by = this.replacements.get(to); by !== undefined; by = this.replacements.get(to)) to = by
       return to
     }
-    const nodes = this.replacements.size === 0 ? this.nodes : this.nodes.map((node) => mapUses(node, replace))
+    const placed = this.places?.nodes() ?? this.graph.nodes
     const graph = withoutUnused({
       ...this.graph,
-      values: this.values,
-      constants: this.constants,
+      constants: this.constants?.all ?? this.graph.constants,
       objects: this.objects,
-      nodes,
+      nodes: this.replacements.size === 0 ? placed : placed.map((node) => mapUses(node, replace)),
       output: mapArg(this.graph.output, replace),
     })
-    return { ...graph, values: definedValues(graph) }
+    const ids = [...graph.inputs, ...graph.constants.map((c) => c.id), ...graph.nodes.flatMap(definitionsOf)]
+    return { ...graph, values: new Map(ids.map((id) => [id, this.value(id)])) }
   }
 }
 
-/** The values that inputs, constants and nodes define. */
-function definedValues(graph: Graph): ReadonlyMap<ValueId, GraphValue> {
-  const ids = [...graph.inputs, ...graph.constants.map((c) => c.id), ...graph.nodes.flatMap(definitionsOf)]
-  return new Map(ids.map((id) => [id, graph.values.get(id)!]))
+/** What stands in the place of each node of a graph. */
+class Places {
+  private readonly places: readonly GraphNode[][]
+  private readonly placeOf = new Map<GraphNode, GraphNode[]>()
+
+  constructor({ nodes }: Graph) {
+    this.places = nodes.map((node) => [node])
+    for (const place of this.places) this.placeOf.set(place[0]!, place)
+  }
+
+  replace(node: GraphNode, by: readonly GraphNode[]): void {
+    const place = this.placeOf.get(node)!
+    place.splice(place.indexOf(node), 1, ...by)
+    for (const each of by) this.placeOf.set(each, place)
+  }
+
+  nodes(): readonly GraphNode[] {
+    return this.places.flat()
+  }
+}
+
+/** Constants, by their memory and names. */
+class Constants {
+  readonly all: GraphConstant[] = []
+  private readonly inMemory = new Map<Storage, GraphConstant[]>()
+  /** Names, and how many begin with each of them. */
+  private readonly names = new Map<string, number>()
+
+  constructor({ constants }: Graph) {
+    for (const { id, name, tensor, derived } of constants) this.add(id, name, tensor, derived)
+  }
+
+  /** Constants in the memory of a tensor. */
+  sharing({ storage }: Tensor): readonly GraphConstant[] {
+    return this.inMemory.get(storage) ?? []
+  }
+
+  /** Adds one, by a name of its own. */
+  add(id: ValueId, name: string, tensor: Tensor, derived: boolean): void {
+    const constant = { id, name: this.unique(name), tensor, derived }
+    this.all.push(constant)
+    const sharing = this.inMemory.get(tensor.storage)
+    if (sharing === undefined) this.inMemory.set(tensor.storage, [constant])
+    else sharing.push(constant)
+  }
+
+  private unique(name: string): string {
+    let unique = name
+    let count = this.names.get(name) ?? 1
+    while (this.names.has(unique)) unique = `${name}#${++count}`
+    this.names.set(name, count).set(unique, 1)
+    return unique
+  }
 }
 
 /** Leaves out constants that nothing reads. Those that the compiler made are released. */

@@ -34,16 +34,30 @@ export function settledMaker(arg: Arg | undefined, analysis: Analysis): Operator
   return node?.kind === 'operator' && analysis.canBeLater(node) ? node : undefined
 }
 
+/** How deep products are taken apart, and into how many factors: expressions that anybody looks for are small, and repeated squares are exponential. */
+const MAX_DEPTH = 6
+const MAX_FACTORS = 16
+
 /** Takes apart products, quotients by numbers and whole powers: `x * 0.5 * x.pow(2)` is 0.5 times x, x and x. */
 export function productOf(arg: Arg, analysis: Analysis): Product {
+  return takenApart(arg, analysis, MAX_DEPTH)
+}
+
+function takenApart(arg: Arg, analysis: Analysis, depth: number): Product {
+  const found = productWithin(arg, analysis, depth)
+  return found.factors.length > MAX_FACTORS ? { scale: 1, factors: [valueArg(arg)!] } : found
+}
+
+function productWithin(arg: Arg, analysis: Analysis, depth: number): Product {
   const id = valueArg(arg)!
   const itself = { scale: 1, factors: [id] }
-  const node = madeBy(arg, analysis)
+  const node = depth === 0 ? undefined : madeBy(arg, analysis)
   if (node === undefined) return itself
+  const inside = (arg: Arg): Product => takenApart(arg, analysis, depth - 1)
   const [a, b] = node.args as [Arg, Arg | undefined]
   const number = scalarOf(b, analysis)
   const times = (factor: number): Product => {
-    const inner = productOf(a, analysis)
+    const inner = inside(a)
     return { scale: inner.scale * factor, factors: inner.factors }
   }
   const { shape } = analysis.type(id)
@@ -58,19 +72,19 @@ export function productOf(arg: Arg, analysis: Analysis): Product {
       if (!ofShape(a) || !ofShape(b)) {
         const first = scalarOf(a, analysis)
         if (first === undefined || !ofShape(b)) return itself
-        const inner = productOf(b!, analysis)
+        const inner = inside(b!)
         return { scale: inner.scale * first, factors: inner.factors }
       }
-      const [p, q] = [productOf(a, analysis), productOf(b!, analysis)]
+      const [p, q] = [inside(a), inside(b!)]
       return { scale: p.scale * q.scale, factors: [...p.factors, ...q.factors] }
     }
     case 'aten::div.Scalar':
     case 'aten::div.Tensor':
       return number !== undefined && number !== 0 && ofShape(a) ? times(1 / number) : itself
     case 'aten::square':
-      return power(productOf(a, analysis), 2)
+      return power(inside(a), 2)
     case 'aten::pow.Tensor_Scalar':
-      return number === 2 || number === 3 ? power(productOf(a, analysis), number) : itself
+      return number === 2 || number === 3 ? power(inside(a), number) : itself
     default:
       return itself
   }

@@ -63,6 +63,20 @@ t.test('what is joined is written in its place', (t) => {
   t.end()
 })
 
+t.test('copies of copies', (t) => {
+  const count = 1500
+  const run = (x: Tensor): Tensor => {
+    let y = operator('aten::sin', x)
+    for (let i = 0; i < count; i++) {
+      y = operator('aten::clone', y, null)
+      operator('aten::fill_.Scalar', operator('aten::select.int', y, 0, i % 4), i)
+    }
+    return y
+  }
+  check(t, run, ['unary', ...Array.from({ length: count }, () => 'fill')])
+  t.end()
+})
+
 t.test('joins that grow are one buffer', (t) => {
   const dense = (layers: number): ((x: Tensor) => Tensor) => {
     return (x) => {

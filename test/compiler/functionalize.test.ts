@@ -7,6 +7,8 @@ import { check } from './pass-weights.js'
 t.test('functionalize', (t) => {
   const chain = 'input %0: float32[4] @0\n%1: float32[4] @1 = aten::sigmoid(%0)\n%2: float32[4] @1 = aten::relu_(%1!)\nreturn %2\n'
   check(t, functionalize, chain, ['aten::sigmoid', 'aten::relu'])
+  const longer = chain.replace('return %2', '%3: float32[4] @1 = aten::mul_.Scalar(%2!, 3)\nreturn %3')
+  check(t, functionalize, longer, ['aten::sigmoid', 'aten::relu', 'aten::mul.Scalar'])
   const seen = chain.replace('return %2', '%3: float32[4] @2 = aten::add.Tensor(%1, %2, 1)\nreturn %3')
   check(t, functionalize, seen, ['aten::sigmoid', 'aten::relu_', 'aten::add.Tensor'])
   t.end()

@@ -1,6 +1,6 @@
 import { findOperator } from '../../../runtime/operators/table/registry.js'
 import type { OperatorNode } from '../../graph/graph.js'
-import { Analysis, operatorsOf } from '../analysis.js'
+import { type Analysis, analysisOf, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 import { CANONICAL_FORMS } from './table.js'
@@ -21,7 +21,7 @@ import { CANONICAL_FORMS } from './table.js'
 export const canonical: Pass = {
   name: 'canonical',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

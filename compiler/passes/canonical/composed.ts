@@ -3,7 +3,7 @@ import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, onlyResult, operatorsOf } from '../analysis.js'
+import { type Analysis, analysisOf, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 import { COMPOSED_FORMS, type Composed } from './composed-table.js'
@@ -20,7 +20,7 @@ import { matchOf } from './pattern.js'
 export const composed: Pass = {
   name: 'composed operators',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

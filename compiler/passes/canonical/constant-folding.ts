@@ -3,7 +3,7 @@ import { itemSize } from '../../../runtime/tensor/dtype.js'
 import { evaluateNode } from '../../graph/evaluate.js'
 import { definitionsOf, type Graph, type GraphNode } from '../../graph/graph.js'
 import { nameOf, usesOf } from '../../graph/node.js'
-import { Analysis, inputOf } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { type Pass, untilStable } from '../pass.js'
 import { isDequantization } from './weight-only.js'
@@ -40,7 +40,7 @@ function isWeightOfIntegers(node: GraphNode, analysis: Analysis): boolean {
 }
 
 function foldOnce(graph: Graph, stays: (node: GraphNode, analysis: Analysis) => boolean): Graph {
-  const analysis = new Analysis(graph)
+  const analysis = analysisOf(graph)
   const budget = { left: MAX_TOTAL_BYTES - derivedBytes(graph) }
   const foldable = graph.nodes.filter((node) => !stays(node, analysis) && canFold(node, analysis, budget))
   if (foldable.length === 0) return graph

@@ -1,6 +1,6 @@
 import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import type { OperatorNode, TensorType, ValueId } from '../../graph/graph.js'
-import { Analysis, inputOf, onlyResult, operatorsOf } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -34,7 +34,7 @@ const COPIES = new Set([
 export const copies: Pass = {
   name: 'redundant copies',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {
@@ -62,9 +62,8 @@ export function canStandFor(from: ValueId, node: OperatorNode, analysis: Analysi
 }
 
 /** True where other values show the memory of a value. */
-export function hasViews(id: number, analysis: Analysis): boolean {
-  for (const other of analysis.graph.values.values()) if (other.id !== id && other.storage === analysis.storage(id)) return true
-  return false
+export function hasViews(id: ValueId, analysis: Analysis): boolean {
+  return analysis.valuesIn(analysis.storage(id)).length > 1
 }
 
 function sameLayout(a: TensorType, b: TensorType): boolean {

@@ -13,7 +13,7 @@ import {
   type ValueId,
 } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, inputOf, integersArg, isNone, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, integersArg, isNone, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy } from '../expression.js'
 import type { Pass } from '../pass.js'
@@ -31,7 +31,7 @@ import { areBytes, floatsOfSteps, numbersOf } from './row-steps.js'
 export const embeddingRows: Pass = {
   name: 'embeddings of integers',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

@@ -4,9 +4,17 @@ import { DType } from '../../../runtime/tensor/dtype.js'
 import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { isContiguous } from '../../../runtime/tensor/shape.js'
 import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'
-import { definitionsOf, type Graph, type OperatorNode, type TensorType, type ValueId } from '../../graph/graph.js'
+import {
+  definitionsOf,
+  type Graph,
+  type GraphNode,
+  type GraphValue,
+  type OperatorNode,
+  type TensorType,
+  type ValueId,
+} from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
-import { Analysis, inputOf, onlyResult, operatorsOf } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, onlyResult } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -22,51 +30,104 @@ import type { Pass } from '../pass.js'
 export const functionalize: Pass = {
   name: 'functionalize',
   run(graph) {
-    let current = graph
-    for (const node of operatorsOf(graph)) {
-      if (node.writes.length > 0) current = replaceInPlace(current, node) ?? current
+    if (graph.nodes.every(({ writes }) => writes.length === 0)) return graph
+    const analysis = analysisOf(graph)
+    const storages = storagesOf(graph, analysis)
+    const editor = new Editor(graph)
+    let changes = false
+    for (const [index, node] of graph.nodes.entries()) {
+      const functional = functionalForm(node, analysis)
+      if (functional === null || !storages.get(analysis.storage(node.writes[0]!))!.split(index)) continue
+      editor.replaceNode(node, [functional])
+      changes = true
     }
-    return current
+    if (!changes) return graph
+    for (const storage of storages.values()) storage.move(editor)
+    return editor.finish()
   },
 }
 
-function replaceInPlace(graph: Graph, original: OperatorNode): Graph | null {
-  const index = graph.nodes.indexOf(original)
-  if (index < 0) return null
-  const node = graph.nodes[index]!
-  if (node.kind !== 'operator') return null
-  const analysis = new Analysis(graph)
+/** The node with a new tensor as its result, where that has the values and strides of the one in place. */
+function functionalForm(node: GraphNode, analysis: Analysis): OperatorNode | null {
+  if (node.kind !== 'operator' || node.writes.length !== 1) return null
   const target = node.writes[0]!
-  const result = onlyResult(node)
-  const functional = functionalName(node.op, analysis.type(target).dtype)
-  if (functional === null || node.writes.length !== 1 || result === undefined || inputOf(node) !== target) return null
   const type = analysis.type(target)
-  const storage = analysis.storage(target)
-  if (type.offset !== 0 || type.quant !== null || !keepsStrides(functional, type) || analysis.given.has(storage)) return null
+  const functional = functionalName(node.op, type.dtype)
+  if (functional === null || onlyResult(node) === undefined || inputOf(node) !== target) return null
+  if (type.offset !== 0 || type.quant !== null || !keepsStrides(functional, type)) return null
   // other operands must not widen or promote the result
   for (const id of usesOf(node)) {
     const other = analysis.type(id)
     if (other.dtype !== type.dtype || other.shape.length > type.shape.length) return null
-    if (id !== target && (analysis.storage(id) === storage || !isContiguous(other.shape, other.strides))) return null
+    if (id !== target && (analysis.storage(id) === analysis.storage(target) || !isContiguous(other.shape, other.strides))) return null
   }
-  // the memory is seen through this value alone from here on
-  const later = graph.nodes.slice(index + 1)
-  const seenLater = new Set<ValueId>(later.flatMap((n) => [...usesOf(n)]))
-  for (const value of graph.values.values()) {
-    if (value.storage !== storage || value.id === result) continue
-    if (analysis.isReturned(value.id)) return null
-    // a view made later of the result is fine, one made before is not
-    const madeLater = later.some((n) => definitionsOf(n).includes(value.id))
-    if (!madeLater && seenLater.has(value.id)) return null
+  return { ...node, op: functional, writes: [] }
+}
+
+interface SharingValue {
+  readonly value: GraphValue
+  /** Place of the node that makes it, -1 for inputs and constants. */
+  readonly made: number
+  /** Place of the last node that reads it: -1 where none does, Infinity for what is returned. */
+  readonly read: number
+}
+
+/** The values of one memory in the order in which they are made. */
+class SharedStorage {
+  private readonly values: SharingValue[] = []
+  /** Places of nodes whose results begin memory of their own. */
+  private readonly splits: number[] = []
+  /** The first value that is not among those counted here. */
+  private next = 0
+  /** Where the last of the values is read that were made since the last split. */
+  private lastRead = -1
+
+  constructor(private readonly isGiven: boolean) {}
+
+  add(value: SharingValue): void {
+    this.values.push(value)
   }
-  const editor = new Editor(graph)
-  const moved = editor.newStorage()
-  for (const value of graph.values.values()) {
-    if (value.storage !== storage) continue
-    if (value.id === result || later.some((n) => definitionsOf(n).includes(value.id))) editor.setType(value.id, value.type, moved)
+
+  /** Gives the node's result, and all that is made later, memory of their own, if what was there before is seen no more behind it. */
+  split(index: number): boolean {
+    const { values } = this
+    for (; values[this.next]!.made < index; this.next++) this.lastRead = Math.max(this.lastRead, values[this.next]!.read)
+    if (this.lastRead > index || (this.isGiven && this.splits.length === 0)) return false
+    this.splits.push(index)
+    this.lastRead = -1
+    return true
   }
-  editor.replaceNode(node, [{ ...node, op: functional, writes: [] }])
-  return editor.finish()
+
+  /** Puts values where the splits say. */
+  move(editor: Editor): void {
+    let next = 0
+    let storage: number | null = null
+    for (const { value, made } of this.values) {
+      for (; made >= this.splits[next]!; next++) storage = editor.newStorage()
+      if (storage !== null) editor.setType(value.id, value.type, storage)
+    }
+  }
+}
+
+function storagesOf(graph: Graph, analysis: Analysis): Map<number, SharedStorage> {
+  const made = new Map<ValueId, number>()
+  const read = new Map<ValueId, number>()
+  for (const [place, node] of graph.nodes.entries()) {
+    for (const id of definitionsOf(node)) made.set(id, place)
+    for (const id of usesOf(node)) read.set(id, place)
+  }
+  const values = [...graph.values.values()].map((value) => ({
+    value,
+    made: made.get(value.id) ?? -1,
+    read: analysis.isReturned(value.id) ? Infinity : (read.get(value.id) ?? -1),
+  }))
+  const storages = new Map<number, SharedStorage>()
+  for (const each of values.sort((a, b) => a.made - b.made)) {
+    const { storage } = each.value
+    if (!storages.has(storage)) storages.set(storage, new SharedStorage(analysis.given.has(storage)))
+    storages.get(storage)!.add(each)
+  }
+  return storages
 }
 
 /** True where the result of an operator on a tensor of this type has its strides. */

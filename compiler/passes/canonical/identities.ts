@@ -2,7 +2,7 @@ import { DType } from '../../../runtime/tensor/dtype.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, type Graph, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputOf, integersArg, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, integersArg, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { canStandFor } from './copies.js'
 import { Editor } from '../editor.js'
 import { elementwiseSteps } from '../fuse/elementwise-operators.js'
@@ -24,7 +24,7 @@ export const identities: Pass = {
 }
 
 function removeOnce(graph: Graph): Graph {
-  const analysis = new Analysis(graph)
+  const analysis = analysisOf(graph)
   const editor = new Editor(graph)
   let changed = false
   for (const node of operatorsOf(graph)) {

@@ -4,7 +4,7 @@ import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { callOnce } from '../../graph/evaluate.js'
 import { constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputOf, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { convolutionSettings } from '../layers.js'
 import type { Pass } from '../pass.js'
@@ -21,7 +21,7 @@ const CONVOLUTIONS = new Set(['aten::conv1d', 'aten::conv2d', 'aten::conv3d'])
 export const idleTaps: Pass = {
   name: 'idle taps',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

@@ -1,6 +1,6 @@
 import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { constant, type GraphNode, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputOf, onlyResult } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, onlyResult } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { viewedBy } from '../expression.js'
 import type { Pass } from '../pass.js'
@@ -17,7 +17,7 @@ import type { Pass } from '../pass.js'
 export const linearRows: Pass = {
   name: 'rows of linear layers',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     /** Results under the dimensions that they had. */
     const replaced = new Set<ValueId>()

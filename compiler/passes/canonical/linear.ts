@@ -6,7 +6,7 @@ import { type Tensor, viewOf } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { callOnce } from '../../graph/evaluate.js'
 import { type Arg, type OperatorNode, NONE, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -26,7 +26,7 @@ const MAX_TRANSPOSED_BYTES = 16 << 20
 export const linearLayers: Pass = {
   name: 'linear layers',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

@@ -2,7 +2,7 @@ import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { viewOf } from '../../../runtime/tensor/tensor.js'
 import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { elementwiseSteps } from '../fuse/elementwise-operators.js'
 import type { Pass } from '../pass.js'
@@ -20,7 +20,7 @@ import { views } from './views.js'
 export const permutedSteps: Pass = {
   name: 'permuted steps',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

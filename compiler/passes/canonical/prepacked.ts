@@ -8,7 +8,7 @@ import type { GraphNode, OperatorNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import { floatWeight, type PackedWeight } from '../../graph/packed-weight.js'
 import { named } from '../../graph/arguments.js'
-import { Analysis, inputOf, numberArg, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, numberArg, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -24,7 +24,7 @@ import type { Pass } from '../pass.js'
 export const prepacked: Pass = {
   name: 'prepacked weights',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

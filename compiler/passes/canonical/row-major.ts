@@ -2,7 +2,7 @@ import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides, isContiguous } from '../../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
-import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { hasViews } from './copies.js'
 import { Editor } from '../editor.js'
 import { elementwiseSteps } from '../fuse/elementwise-operators.js'
@@ -23,7 +23,7 @@ const OF_ROWS = new Set(['aten::layer_norm', 'aten::rms_norm', 'aten::linear'])
 export const rowMajor: Pass = {
   name: 'row-major sums',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const sums = permutedSums(analysis)
     if (sums.size === 0) return graph
     const editor = new Editor(graph)

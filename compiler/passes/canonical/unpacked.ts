@@ -3,7 +3,7 @@ import { float } from '../../../runtime/tensor/scalar.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { CustomObject } from '../../../runtime/tensor/value.js'
 import { type Arg, constant, NONE, type OperatorNode, value } from '../../graph/graph.js'
-import { Analysis, inputOf, onlyResult, operatorsOf } from '../analysis.js'
+import { analysisOf, inputOf, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -23,7 +23,7 @@ interface Plain {
 export const unpacked: Pass = {
   name: 'unpacked layers',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

@@ -2,7 +2,7 @@ import { sameLayout } from '../../../runtime/tensor/shape.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type GraphNode, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
-import { Analysis, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -17,18 +17,18 @@ import type { Pass } from '../pass.js'
 export const updates: Pass = {
   name: 'updates',
   run(graph) {
-    let current = graph
-    for (const node of operatorsOf(graph)) {
-      if (node.op !== 'aten::copy_') continue
-      const analysis = new Analysis(current)
-      const write = current.nodes.find((n) => n.origin === node.origin && onlyResult(n) === onlyResult(node))
+    const results = operatorsOf(graph).flatMap((node) => (node.op === 'aten::copy_' ? (onlyResult(node) ?? []) : []))
+    if (results.length === 0) return graph
+    let analysis = analysisOf(graph)
+    for (const result of results) {
+      const write = analysis.producer(result)
       const found = write?.kind === 'operator' ? updateOf(write, analysis) : null
       if (found === null) continue
-      const editor = new Editor(current)
+      const editor = new Editor(analysis.graph)
       replace(found, analysis, editor)
-      current = editor.finish()
+      analysis = analysisOf(editor.finish())
     }
-    return current
+    return analysis.graph
   },
 }
 
@@ -58,7 +58,7 @@ function updateOf(write: OperatorNode, analysis: Analysis): Update | null {
   if (memory === copy || analysis.written.has(copy) || analysis.outputs.has(copy)) return null
   if (OF_SLICES.has(update.op) && analysis.type(valueArg(named(update, 'src'))!).dtype !== analysis.type(target).dtype) return null
   const { nodes } = analysis.graph
-  const [first, last] = [nodes.indexOf(update), nodes.indexOf(write)]
+  const [first, last] = [analysis.placeOf(update), analysis.placeOf(write)]
   const inMemory = (id: ValueId): boolean => analysis.storage(id) === memory
   if (usesOf(update).filter(inMemory).length > 1) return null
   if (nodes.slice(first + 1, last).some((node) => usesOf(node).some(inMemory))) return null
@@ -71,7 +71,7 @@ function isSame(a: TensorType, b: TensorType): boolean {
 
 function replace({ update, made, write, target }: Update, analysis: Analysis, editor: Editor): void {
   const [memory, copy] = [analysis.storage(target), analysis.storage(made)]
-  for (const { id, type, storage } of analysis.graph.values.values()) if (storage === copy) editor.setType(id, type, memory)
+  for (const id of analysis.valuesIn(copy)) editor.setType(id, analysis.type(id), memory)
   editor.replaceNode(write, [])
   const inPlace = IN_PLACE.get(update.op)
   if (inPlace !== undefined) {

@@ -1,7 +1,7 @@
 import { sameLayout } from '../../../runtime/tensor/shape.js'
 import { definitionsOf, type Graph, type GraphNode, type TensorType, type ValueId } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
-import { Analysis } from '../analysis.js'
+import { type Analysis, analysisOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -18,7 +18,7 @@ import type { Pass } from '../pass.js'
 export const views: Pass = {
   name: 'views',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     const shown = new Map<number, ValueId[]>()
     const remember = (id: ValueId): void => {

@@ -8,7 +8,7 @@ import { NO_CLAMP } from '../../graph/fields.js'
 import { type Arg, constant, type GraphNode, NONE, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import type { PackedWeight, RowRounding } from '../../graph/packed-weight.js'
-import { Analysis, integersArg, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, integersArg, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy } from '../expression.js'
 import type { Pass } from '../pass.js'
@@ -33,7 +33,7 @@ const MAX_BYTES = 64 << 20
 export const weightOnly: Pass = {
   name: 'weights of integers',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const found = operatorsOf(graph).flatMap((node) => {
       const product = productOf(node, analysis)
       return product === null ? [] : [product]

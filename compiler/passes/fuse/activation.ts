@@ -2,7 +2,7 @@ import { DType } from '../../../runtime/tensor/dtype.js'
 import { named } from '../../graph/arguments.js'
 import type { Clamp } from '../../graph/fields.js'
 import type { Arg, Graph, GraphNode, OperatorNode } from '../../graph/graph.js'
-import { Analysis, inputOf, isNone, numberArg, onlyResult, operatorsOf } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, isNone, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { asConvolution, asLinear, clampTo } from '../layers.js'
 import { type Pass, untilStable } from '../pass.js'
@@ -21,7 +21,7 @@ export const activation: Pass = {
 }
 
 function foldOnce(graph: Graph): Graph {
-  const analysis = new Analysis(graph)
+  const analysis = analysisOf(graph)
   const editor = new Editor(graph)
   const taken = new Set<GraphNode>()
   for (const node of operatorsOf(graph)) {

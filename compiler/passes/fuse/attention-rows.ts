@@ -56,9 +56,7 @@ export function writeRowsFirst(result: ValueId, { transposed, copies }: RowsCopi
   for (const copy of copies) {
     const id = onlyResult(copy)!
     const moved = analysis.storage(id)
-    for (const other of analysis.graph.values.values()) {
-      if (other.storage === moved && moved !== storage) editor.setType(other.id, other.type, storage)
-    }
+    if (moved !== storage) for (const other of analysis.valuesIn(moved)) editor.setType(other, analysis.type(other), storage)
     if (copy.op === 'aten::reshape') continue
     editor.replaceValue(id, transposed)
     editor.replaceNode(copy, [])

@@ -1,7 +1,7 @@
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, inputOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { exchangeOf } from '../canonical/shapes.js'
 import { filledMask, maskForm, truthsOf } from './attention-mask.js'
 import { type Attention, attentionOf } from './attention-pattern.js'
@@ -36,7 +36,7 @@ import type { Pass } from '../pass.js'
 export const attention: Pass = {
   name: 'attention',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

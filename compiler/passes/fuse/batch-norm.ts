@@ -6,7 +6,7 @@ import { named } from '../../graph/arguments.js'
 import { callOnce } from '../../graph/evaluate.js'
 import { type OperatorNode, value } from '../../graph/graph.js'
 import { constantOf } from '../../graph/shared-constants.js'
-import { Analysis, inputOf, isFlag, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, isFlag, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -33,7 +33,7 @@ const PRODUCTS: Readonly<Record<string, { weight: number; bias: number; groups?:
 export const batchNorm: Pass = {
   name: 'batch norm',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const norm of graph.nodes) {

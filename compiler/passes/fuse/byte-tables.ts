@@ -8,7 +8,7 @@ import { runGraph } from '../../graph/execute.js'
 import { named } from '../../graph/arguments.js'
 import { constant, type Graph, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf, usesOf } from '../../graph/node.js'
-import { Analysis, numberArg, onlyResult, operatorsOf } from '../analysis.js'
+import { type Analysis, analysisOf, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 import { type ByteFunction, clampedConvolution } from './clamped-convolution.js'
@@ -29,7 +29,7 @@ const BINARY = new Set(['add', 'sub', 'mul', 'div'].map((name) => `aten::${name}
 export const byteTables: Pass = {
   name: 'byte tables',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

@@ -5,7 +5,18 @@ import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { constantOf } from '../../graph/shared-constants.js'
-import { Analysis, inputOf, isDenseFloat, isFlag, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import {
+  type Analysis,
+  analysisOf,
+  inputOf,
+  isDenseFloat,
+  isFlag,
+  isNone,
+  numberArg,
+  onlyResult,
+  operatorsOf,
+  valueArg,
+} from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -23,7 +34,7 @@ import type { Pass } from '../pass.js'
 export const channelSteps: Pass = {
   name: 'channel-wise steps',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

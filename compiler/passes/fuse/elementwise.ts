@@ -4,7 +4,7 @@ import type { ChainNode } from '../../graph/compiled.js'
 import type { Steps } from '../../graph/fields.js'
 import type { GraphNode, OperatorNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, inputArg, inputOf, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputArg, inputOf, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { elementwiseSteps, type StepOperand } from './elementwise-operators.js'
 import type { Pass } from '../pass.js'
@@ -21,7 +21,7 @@ import type { Pass } from '../pass.js'
 export const elementwise: Pass = {
   name: 'element-wise chains',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     const taken = new Set<GraphNode>()
     // from the end, so that a chain is found whole
@@ -48,7 +48,6 @@ export function canStep(node: GraphNode, analysis: Analysis): node is OperatorNo
 
 /** The steps that end in `last`, in order. */
 function grow(last: OperatorNode, analysis: Analysis, taken: ReadonlySet<GraphNode>): OperatorNode[] {
-  const { nodes } = analysis.graph
   const shape = analysis.type(onlyResult(last)!).shape
   const chain = new Set([last])
   const pending = [last]
@@ -64,7 +63,7 @@ function grow(last: OperatorNode, analysis: Analysis, taken: ReadonlySet<GraphNo
       else pending.push(producer)
     }
   }
-  return [...chain].sort((a, b) => nodes.indexOf(a) - nodes.indexOf(b))
+  return [...chain].sort((a, b) => analysis.placeOf(a) - analysis.placeOf(b))
 }
 
 function countSteps(chain: Iterable<OperatorNode>, analysis: Analysis): number {

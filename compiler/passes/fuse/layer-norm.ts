@@ -2,7 +2,7 @@ import { Float } from '../../../runtime/tensor/scalar.js'
 import { numelOf } from '../../../runtime/tensor/shape.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type OperatorNode, NONE, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputArg, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputArg, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy, plusNumber, replacesDense } from '../expression.js'
 import { lastDims, type Norm, parameterStep, rootArgument, squareOf } from './normalization.js'
@@ -24,7 +24,7 @@ import type { Pass } from '../pass.js'
 export const layerNorm: Pass = {
   name: 'layer norm',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

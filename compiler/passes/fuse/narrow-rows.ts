@@ -3,7 +3,7 @@ import { isHalf } from '../../../runtime/tensor/half.js'
 import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { constant, type GraphNode, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, inputOf, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { INTS } from '../../graph/fields.js'
 import type { Pass } from '../pass.js'
@@ -20,7 +20,7 @@ import type { Pass } from '../pass.js'
 export const narrowRows: Pass = {
   name: 'narrow rows',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of graph.nodes) {

@@ -1,6 +1,7 @@
 import { contiguousStrides, isContiguous, sameLayout } from '../../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, integersArg, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Arg, constant, type Graph, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import { usesOf } from '../../graph/node.js'
+import { type Analysis, analysisOf, integersArg, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 import { elementwiseSteps } from './elementwise-operators.js'
@@ -15,14 +16,30 @@ export const readRows: Pass = {
   name: 'rows that are read',
   run(graph) {
     for (let current = graph; ;) {
-      const analysis = new Analysis(current)
-      const found = operatorsOf(current).flatMap((node) => partOf(node, analysis) ?? [])[0]
-      if (found === undefined) return current
-      const editor = new Editor(current)
-      replace(found, analysis, editor)
-      current = editor.finish()
+      const next = readOnce(current)
+      if (next === current) return current
+      current = next
     }
   },
+}
+
+function readOnce(graph: Graph): Graph {
+  const analysis = analysisOf(graph)
+  const editor = new Editor(graph)
+  // what reads these, or makes memory with new views, is looked at again the next time
+  const gone = new Set<number>()
+  const viewed = new Set<number>()
+  for (const node of operatorsOf(graph)) {
+    const found = partOf(node, analysis)
+    if (found === null) continue
+    const memory = analysis.storage(found.made)
+    const operands = usesOf(found.maker).map((id) => analysis.storage(id))
+    if (viewed.has(memory) || [memory, ...operands].some((storage) => gone.has(storage))) continue
+    replace(found, analysis, editor)
+    gone.add(memory)
+    for (const storage of operands) viewed.add(storage)
+  }
+  return gone.size === 0 ? graph : editor.finish()
 }
 
 /** All that is read of what a node makes. */
@@ -53,7 +70,7 @@ function partOf(node: OperatorNode, analysis: Analysis): Part | null {
   )
   // nothing else shows the memory
   if (parts.includes(-1)) return null
-  for (const { id, storage } of analysis.graph.values.values()) if (storage === memory && id !== made && !parts.includes(id)) return null
+  if (analysis.valuesIn(memory).some((id) => id !== made && !parts.includes(id))) return null
   if (operandsByRow(maker, dim, analysis) === null) return null
   return { maker, made, slices: slices as OperatorNode[], dim, start: read.offset / whole.strides[dim]!, size }
 }

@@ -3,7 +3,7 @@ import { Float } from '../../../runtime/tensor/scalar.js'
 import { contiguousStrides, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type OperatorNode, NONE, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputArg, inputOf, isNone, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputArg, inputOf, isNone, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy, near, plusNumber, productOf, replacesDense } from '../expression.js'
 import { lastDims, type Norm, parameterStep, rootArgument, squareOf } from './normalization.js'
@@ -23,7 +23,7 @@ import type { Pass } from '../pass.js'
 export const rmsNorm: Pass = {
   name: 'rms norm',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

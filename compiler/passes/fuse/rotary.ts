@@ -4,7 +4,7 @@ import { numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, inputArg, inputOf, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputArg, inputOf, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy, sumOf, viewedBy } from '../expression.js'
 import type { Pass } from '../pass.js'
@@ -30,7 +30,7 @@ const MAX_DIMS = 4
 export const rotary: Pass = {
   name: 'rotary embedding',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of graph.nodes) {

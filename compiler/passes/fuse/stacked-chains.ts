@@ -3,7 +3,7 @@ import { Limit } from '../../../runtime/native/generated/numbers.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import { definitionsOf, type Graph, type GraphNode, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis } from '../analysis.js'
+import { type Analysis, analysisOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { canStep, type Chain, fuse } from './elementwise.js'
 import { type Pass, untilStable } from '../pass.js'
@@ -30,7 +30,7 @@ interface Stack extends Chain {
 }
 
 function stackOnce(graph: Graph): Graph {
-  const analysis = new Analysis(graph)
+  const analysis = analysisOf(graph)
   const position = new Map(graph.nodes.map((node, i) => [node, i]))
   const editor = new Editor(graph)
   const taken = new Set<GraphNode>()

@@ -6,7 +6,7 @@ import { isPerChannel, type PerTensorQuant } from '../../../runtime/tensor/tenso
 import { isContiguousAs } from '../../../runtime/tensor/view-strides.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type Graph, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputOf, isDecomposed, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, isDecomposed, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { clampOf, madeBy } from '../expression.js'
 import { Builder } from './builder.js'
@@ -44,7 +44,7 @@ class Rewriter {
   private readonly floats = new Map<ValueId, ValueId | null>()
 
   constructor(private readonly graph: Graph) {
-    this.analysis = new Analysis(graph)
+    this.analysis = analysisOf(graph)
     this.editor = new Editor(graph)
     this.builder = new Builder(this.analysis, this.editor)
   }

@@ -4,7 +4,7 @@ import { isContiguous, numelOf } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { ConvolutionNode, LinearNode } from '../../graph/compiled.js'
 import type { Graph, GraphNode } from '../../graph/graph.js'
-import { Analysis } from '../analysis.js'
+import { type Analysis, analysisOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { asConvolution, asLinear, isPointwise } from '../layers.js'
 import type { Pass } from '../pass.js'
@@ -22,7 +22,7 @@ export const blockSparse = (target: Target): Pass => ({
 })
 
 function rewrite(graph: Graph, target: Target): Graph {
-  const analysis = new Analysis(graph)
+  const analysis = analysisOf(graph)
   const editor = new Editor(graph)
   let changed = false
   for (const node of graph.nodes) {

@@ -6,7 +6,7 @@ import type { Layer } from '../../graph/fields.js'
 import type { Graph, GraphNode } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import type { Target } from '../../target/target.js'
-import { Analysis, inputOf, onlyResult } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, onlyResult } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { isPointwise } from '../layers.js'
 import { gateOf } from './squeeze-excite.js'
@@ -26,7 +26,7 @@ import type { Pass } from '../pass.js'
 export const bottlenecks = ({ caches }: Target): Pass => ({
   name: 'bottlenecks',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const found = graph.nodes.flatMap((node) => (isOf('depthwise', node) ? chainsAround(node, analysis, caches) : []))
     return found.length === 0 ? graph : rewrite(graph, found)
   },

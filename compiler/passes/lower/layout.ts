@@ -22,7 +22,7 @@ import { floatFormat, floatWeight } from '../../graph/packed-weight.js'
 import { callApart, derived } from '../../graph/evaluate.js'
 import { constantOf } from '../../graph/shared-constants.js'
 import type { FilterForm, Target } from '../../target/target.js'
-import { Analysis, integersArg, isFlag, numberArg, onlyResult } from '../analysis.js'
+import { type Analysis, analysisOf, integersArg, isFlag, numberArg, onlyResult } from '../analysis.js'
 import type { Blockable, BlockedConvolution, BlockedOperand } from './blocked-operators.js'
 import { rowReaders } from './blocked-rows.js'
 import type { ConvolutionKind } from './convolution-strategy.js'
@@ -46,7 +46,7 @@ export const layout = (target: Target, options: PassOptions = DEFAULT_OPTIONS): 
   name: 'layout',
   run(graph) {
     if (!target.capabilities.blocks) return graph
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const regions = blockedRegions(graph, analysis, target, options)
     return regions.size === 0 ? graph : new Rewriter(graph, analysis, regions, target).run()
   },

@@ -6,7 +6,7 @@ import type { ChainNode, CompiledOf, ConvolutionNode, LinearNode } from '../../g
 import type { Steps } from '../../graph/fields.js'
 import type { GraphNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { canStep, fuse } from '../fuse/elementwise.js'
 import { asConvolution, asLinear } from '../layers.js'
@@ -77,7 +77,7 @@ function axesOf(node: Producer, rank: number, analysis: Analysis): BlockAxes {
 export const postOps: Pass = {
   name: 'post-ops',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     const taken = new Set<GraphNode>()
     for (const node of graph.nodes) {
@@ -107,7 +107,7 @@ function joinedTo(node: GraphNode, chain: ChainNode, analysis: Analysis, taken: 
   const candidates = inputs
     .map((id) => ({ id, dense: analysis.producer(id) }))
     .filter(({ id, dense }) => dense !== undefined && !taken.has(dense) && analysis.onlyReader(id) === node && analysis.isPure(dense))
-    .sort((a, b) => analysis.graph.nodes.indexOf(b.dense!) - analysis.graph.nodes.indexOf(a.dense!))
+    .sort((a, b) => analysis.placeOf(b.dense!) - analysis.placeOf(a.dense!))
   for (const { id, dense } of candidates) {
     const joined = join(chain, id, dense!, analysis)
     if (joined !== null) return [dense!, joined]

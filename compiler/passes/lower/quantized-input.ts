@@ -1,7 +1,7 @@
 import { channelsLastStrides, isContiguous } from '../../../runtime/tensor/shape.js'
 import type { OperatorNode } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, inputOf, numberArg, onlyResult, operatorsOf } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -21,7 +21,7 @@ const READERS = new Set(
 export const quantizedInput: Pass = {
   name: 'quantized input',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

@@ -4,7 +4,7 @@ import type { OperatorNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import { floatWeight } from '../../graph/packed-weight.js'
 import type { Target } from '../../target/target.js'
-import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { isPointwise } from '../layers.js'
 import type { Pass } from '../pass.js'
@@ -24,7 +24,7 @@ const WORTHWHILE = 1.5
 export const scaledFilters = (target: Target): Pass => ({
   name: 'scaled filters',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

@@ -5,7 +5,18 @@ import { viewOf } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type Graph, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import type { Target } from '../../target/target.js'
-import { Analysis, inputOf, integersArg, isDenseFloat, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import {
+  type Analysis,
+  analysisOf,
+  inputOf,
+  integersArg,
+  isDenseFloat,
+  isNone,
+  numberArg,
+  onlyResult,
+  operatorsOf,
+  valueArg,
+} from '../analysis.js'
 import { convolutionStrategy } from './convolution-strategy.js'
 import { deadCode } from '../canonical/dead-code.js'
 import { Editor } from '../editor.js'
@@ -26,7 +37,7 @@ export const signals = (target: Target): Pass => ({
   name: 'signals as images',
   run(graph) {
     if (!target.capabilities.blocks) return graph
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const images = imagesOf(graph, analysis, target)
     return images.size === 0 ? graph : deadCode.run(views.run(new Rewriter(graph, analysis, images).run()))
   },

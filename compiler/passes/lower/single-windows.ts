@@ -6,7 +6,7 @@ import type { ConvolutionNode } from '../../graph/compiled.js'
 import { constant, type GraphNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import { floatWeight } from '../../graph/packed-weight.js'
-import { Analysis, isDenseFloat, onlyResult } from '../analysis.js'
+import { type Analysis, analysisOf, isDenseFloat, onlyResult } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { asConvolution } from '../layers.js'
 import type { Pass } from '../pass.js'
@@ -22,7 +22,7 @@ import type { Pass } from '../pass.js'
 export const singleWindows: Pass = {
   name: 'single windows',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of graph.nodes) {

@@ -8,7 +8,7 @@ import { type Clamp, type Layer, NO_CLAMP } from '../../graph/fields.js'
 import type { GraphNode, ValueId } from '../../graph/graph.js'
 import { baseOf, operandsOf } from '../../graph/node.js'
 import type { Target } from '../../target/target.js'
-import { Analysis, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, analysisOf, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { asConvolution, asLinear } from '../layers.js'
 import { paddedVector } from './layout.js'
@@ -30,7 +30,7 @@ import type { Pass } from '../pass.js'
 export const squeezeExcite = (target: Target): Pass => ({
   name: 'squeeze and excitation',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of graph.nodes) {

@@ -1,6 +1,6 @@
 import type { GraphNode, OperatorNode, ValueId } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
-import { Analysis, inputOf, onlyResult, operatorsOf } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, onlyResult, operatorsOf } from '../analysis.js'
 import { isCopying } from '../fuse/attention-rows.js'
 import { hasViews } from '../canonical/copies.js'
 import { Editor } from '../editor.js'
@@ -22,7 +22,7 @@ function readByRows(node: GraphNode): readonly ValueId[] {
 export const stridedOperands: Pass = {
   name: 'strided operands',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {

@@ -18,7 +18,7 @@ import {
 } from '../../graph/graph.js'
 import { baseOf, usesOf } from '../../graph/node.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
-import { Analysis, inputOf, isFlag, isNone, numberArg, onlyResult, operatorsOf } from '../analysis.js'
+import { type Analysis, analysisOf, inputOf, isFlag, isNone, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { elementwiseSteps } from '../fuse/elementwise-operators.js'
 import { asConvolution } from '../layers.js'
@@ -42,7 +42,7 @@ import { blocksSuit } from './blocked-operators.js'
 export const wideNumbers = (target: Target, options: PassOptions): Pass => ({
   name: 'numbers of 16 bits',
   run(graph) {
-    const analysis = new Analysis(graph)
+    const analysis = analysisOf(graph)
     const forms = formsOf(graph, analysis, target, options)
     return forms.size === 0 ? graph : new Rewriter(graph, analysis, forms).run()
   },

@@ -11,16 +11,20 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace packed {
 
-// Numbers of a word of a row, and how much more they are there than they are.
+// Numbers of a word of a row as floats, and how much more they are there than they are.
 struct Bytes4 {
   static constexpr int kNumbers = 4, kBytes = kBlock * kPanel;
   static constexpr float kMore = 0;
-  static PTLITE_INLINE Vec<int32_t> number(Vec<int32_t> word, int j) { return (word << (24 - 8 * j)) >> 24; }
+  static PTLITE_INLINE Vec<float> number(Vec<int32_t> word, int j) { return convert<float>((word << (24 - 8 * j)) >> 24); }
 };
 struct Halves8 {
   static constexpr int kNumbers = 8, kBytes = kBlock * kPanel / 2;
-  static constexpr float kMore = 8;
-  static PTLITE_INLINE Vec<int32_t> number(Vec<int32_t> word, int j) { return (word >> (j < 4 ? 8 * j : 8 * (j - 4) + 4)) & Vec<int32_t>(15); }
+  // 2 ** 23 more than the integer, whose bits are the last ones of that float: nothing is converted, and differences are exact
+  static constexpr float kMore = 8388616;
+  static PTLITE_INLINE Vec<float> number(Vec<int32_t> word, int j) {
+    using I = Vec<int32_t>;
+    return bit_cast<float>(((word >> (j < 4 ? 8 * j : 8 * (j - 4) + 4)) & I(15)) | I(0x4b000000));
+  }
 };
 
 // The numbers of vector v of a panel's rows in a block, in each of kBlock lines `line` apart.
@@ -42,7 +46,7 @@ inline void unpack_vector(const PackedWeight& w, int64_t panel, int64_t b, int v
     for (int i = 0; i < kBlock; i += W::kNumbers) {
       const I word = I::load(reinterpret_cast<const int32_t*>(at + i / W::kNumbers * 4 * kPanel) + v * kLanes);
 #pragma GCC unroll 8
-      for (int j = 0; j < W::kNumbers; j++) number(convert<float>(W::number(word, j))).store(out + (i + j) * line);
+      for (int j = 0; j < W::kNumbers; j++) number(W::number(word, j)).store(out + (i + j) * line);
     }
   };
   if (w.format == WeightFormat_int8) {

@@ -115,7 +115,7 @@ void by_integers(const PackedWeight& w, const float* from, int64_t m0, int64_t p
           const I words = I::load(reinterpret_cast<const int32_t*>(at + i / W::kNumbers * 4 * kPanel) + v * kLanes);
 #pragma GCC unroll 8
           for (int j = 0; j < W::kNumbers; j++) {
-            F q = convert<float>(W::number(words, j));
+            F q = W::number(words, j);
             if (shifts) q -= zero[v];
 #pragma GCC unroll 4
             for (int r = 0; r < R; r++) part[j % kSets][r][v] = fma(F(a[r * row + i + j]), q, part[j % kSets][r][v]);

@@ -9,6 +9,16 @@ t.test('functionalize', (t) => {
   check(t, functionalize, chain, ['aten::sigmoid', 'aten::relu'])
   const longer = chain.replace('return %2', '%3: float32[4] @1 = aten::mul_.Scalar(%2!, 3)\nreturn %3')
   check(t, functionalize, longer, ['aten::sigmoid', 'aten::relu', 'aten::mul.Scalar'])
+  const beyond = `input %0: float32[2, 4] @0
+%1: float32[2, 4] @1 = aten::exp(%0)
+%2: float32[4] @1 = aten::select.int(%1, 0, 0)
+%3: float32[4] @1 = aten::sqrt_(%2!)
+%4: float32[2, 4] @1 = aten::as_strided(%3, [2, 4], [4, 1], None)
+%5: float32[2, 4] @2 = aten::relu(%4)
+return %5
+`
+  check(t, functionalize, beyond, ['aten::exp', 'aten::select.int', 'aten::sqrt_', 'aten::as_strided', 'aten::relu'])
+  check(t, functionalize, beyond.replaceAll('[2, 4], [4, 1]', '[2, 2], [2, 1]').replace('%4: float32[2, 4]', '%4: float32[2, 2]').replace('%5: float32[2, 4]', '%5: float32[2, 2]'), ['aten::exp', 'aten::select.int', 'aten::sqrt', 'aten::as_strided', 'aten::relu']) // prettier-ignore
   const seen = chain.replace('return %2', '%3: float32[4] @2 = aten::add.Tensor(%1, %2, 1)\nreturn %3')
   check(t, functionalize, seen, ['aten::sigmoid', 'aten::relu_', 'aten::add.Tensor'])
   t.end()

@@ -1,8 +1,8 @@
 import { calledOperator, findOperator } from '../../../runtime/operators/table/registry.js'
 import { isWritten } from '../../../runtime/operators/table/schema.js'
-import { DType } from '../../../runtime/tensor/dtype.js'
+import { DType, itemSize } from '../../../runtime/tensor/dtype.js'
 import { isDense } from '../../../runtime/tensor/view-strides.js'
-import { isContiguous } from '../../../runtime/tensor/shape.js'
+import { extentOf, isContiguous } from '../../../runtime/tensor/shape.js'
 import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'
 import {
   definitionsOf,
@@ -81,6 +81,8 @@ class SharedStorage {
   private next = 0
   /** Where the last of the values is read that were made since the last split. */
   private lastRead = -1
+  /** Bytes up to the end of each value, or of one that is made later. */
+  private ends: readonly number[] = []
 
   constructor(private readonly isGiven: boolean) {}
 
@@ -91,8 +93,14 @@ class SharedStorage {
   /** Gives the node's result, and all that is made later, memory of their own, if what was there before is seen no more behind it. */
   split(index: number): boolean {
     const { values } = this
+    if (this.ends.length === 0) {
+      let most = 0
+      this.ends = values.map((_, i) => (most = Math.max(most, endOf(values.at(-1 - i)!.value)))).reverse()
+    }
     for (; values[this.next]!.made < index; this.next++) this.lastRead = Math.max(this.lastRead, values[this.next]!.read)
     if (this.lastRead > index || (this.isGiven && this.splits.length === 0)) return false
+    // as_strided shows what lies beyond its tensor
+    if (this.ends[this.next]! > endOf(values[this.next]!.value)) return false
     this.splits.push(index)
     this.lastRead = -1
     return true
@@ -107,6 +115,10 @@ class SharedStorage {
       if (storage !== null) editor.setType(value.id, value.type, storage)
     }
   }
+}
+
+function endOf({ type: { dtype, shape, strides, offset } }: GraphValue): number {
+  return (offset + extentOf(shape, strides)) * itemSize(dtype)
 }
 
 function storagesOf(graph: Graph, analysis: Analysis): Map<number, SharedStorage> {

@@ -1,9 +1,10 @@
 import { calledOperator } from '../runtime/operators/table/registry.js'
 import { numelOf } from '../runtime/tensor/shape.js'
 import { DType } from '../runtime/tensor/dtype.js'
-import { type Arg, definitionsOf, denseType, type Graph, type GraphNode, type OperatorNode, value, type ValueId } from './graph/graph.js'
+import { type Arg, denseType, type Graph, type GraphNode, type OperatorNode, value, type ValueId } from './graph/graph.js'
 import { usesOf } from './graph/node.js'
 import { constantOf } from './graph/shared-constants.js'
+import { type Analysis, analysisOf } from './passes/analysis.js'
 import { Editor } from './passes/editor.js'
 
 const PUT = 'aten::index_put_'
@@ -25,7 +26,7 @@ export class PassedChecks {
   private readonly written: ReadonlySet<number>
 
   constructor(private readonly graph: Graph) {
-    this.written = storagesWritten(graph, graph.nodes)
+    this.written = storagesWritten(graph)
   }
 
   cover(node: GraphNode): boolean {
@@ -50,14 +51,15 @@ export function checkedFirst(graph: Graph): Graph {
   if (first < 0 || calledOperator(GET) === undefined) return graph
   const known = new PassedChecks(graph)
   for (const node of graph.nodes.slice(0, first + 1)) known.cover(node)
-  const made = new Made(graph, first)
+  const analysis = analysisOf(graph)
+  const written = firstWrites(graph, first)
   const editor = new Editor(graph)
   const ahead = new Set<GraphNode>()
   const added: GraphNode[] = []
   for (const [at, node] of graph.nodes.entries()) {
     if (at <= first || node.kind !== 'operator' || node.op !== PUT || !writes(node)) continue
     const checks = checksOf(node, graph)
-    const needed = checks === null ? null : neededFor(checks, at, made)
+    const needed = checks === null ? null : neededFor(checks, first, (storage) => (written.get(storage) ?? at) < at, analysis)
     if (checks === null || needed === null || known.cover(node)) continue
     for (const other of needed) ahead.add(other)
     for (const check of checks) added.push(checkOf(check, node, editor))
@@ -91,54 +93,35 @@ function isInteger(dtype: DType): boolean {
   return dtype === DType.int64 || dtype === DType.int32
 }
 
-/** What nodes from number `first` on make and write. */
-class Made {
-  private readonly producers = new Map<ValueId, OperatorNode | null>()
-  /** Where memory is written first. */
-  private readonly writes = new Map<number, number>()
-
-  constructor(
-    readonly graph: Graph,
-    first: number,
-  ) {
-    for (const [place, node] of graph.nodes.entries()) {
-      if (place < first) continue
-      for (const id of definitionsOf(node)) this.producers.set(id, node.kind === 'operator' ? node : null)
-      for (const id of node.writes) {
-        const { storage } = graph.values.get(id)!
-        if (!this.writes.has(storage)) this.writes.set(storage, place)
-      }
-    }
-  }
-
-  /** Undefined for what was there before, null where it is made by no operator. */
-  producer(id: ValueId): OperatorNode | null | undefined {
-    return this.producers.get(id)
-  }
-
-  isWrittenBefore(at: number, storage: number): boolean {
-    const place = this.writes.get(storage)
-    return place !== undefined && place < at
-  }
-}
-
-/** Nodes from the first write on that the indices of node number `at` are made by; null where they cannot all run before that write. */
-function neededFor(checks: readonly Check[], at: number, made: Made): readonly GraphNode[] | null {
+/** Nodes from number `first` on that indices are made by, some memory being written to before; null where they cannot all run before the first one. */
+function neededFor(
+  checks: readonly Check[],
+  first: number,
+  isWritten: (storage: number) => boolean,
+  analysis: Analysis,
+): readonly GraphNode[] | null {
   const needed = new Set<GraphNode>()
   const open = checks.map(({ index }) => index)
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    const { storage, type } = made.graph.values.get(id)!
-    if (numelOf(type.shape) > MAX_ELEMENTS || made.isWrittenBefore(at, storage)) return null
-    const node = made.producer(id)
-    if (node === undefined || (node !== null && needed.has(node))) continue
-    if (node === null || node.writes.length > 0 || node.draws === true) return null
+    if (numelOf(analysis.type(id).shape) > MAX_ELEMENTS || isWritten(analysis.storage(id))) return null
+    const node = analysis.producer(id)
+    if (node === undefined || analysis.placeOf(node) < first || needed.has(node)) continue
+    if (node.kind !== 'operator' || node.writes.length > 0 || node.draws === true) return null
     needed.add(node)
     open.push(...usesOf(node))
   }
   return [...needed]
 }
 
-function storagesWritten({ values }: Graph, nodes: readonly GraphNode[]): Set<number> {
+/** Where memory is written to first by nodes from number `first` on. */
+function firstWrites({ nodes, values }: Graph, first: number): ReadonlyMap<number, number> {
+  const places = new Map<number, number>()
+  for (let place = nodes.length - 1; place >= first; place--)
+    for (const id of nodes[place]!.writes) places.set(values.get(id)!.storage, place)
+  return places
+}
+
+function storagesWritten({ nodes, values }: Graph): Set<number> {
   return new Set(nodes.flatMap(({ writes }) => writes.map((id) => values.get(id)!.storage)))
 }
 

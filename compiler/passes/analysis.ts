@@ -84,7 +84,7 @@ export class Analysis {
     return this.producers.get(id)
   }
 
-  /** Nodes that read a value, once per place. */
+  /** Nodes that read a value, once per place, in their order. */
   readersOf(id: ValueId): readonly GraphNode[] {
     return this.readers.get(id) ?? []
   }
@@ -135,7 +135,7 @@ export class Analysis {
 
 let latest: WeakRef<Analysis> | null = null
 
-/** Most passes find nothing to do, so that the next one asks of the same graph. */
+/** Of the graph that was asked for last it is there: most passes find nothing to do, so that the next one asks of the same. Nothing is kept alive for that. */
 export function analysisOf(graph: Graph): Analysis {
   const known = latest?.deref()
   if (known?.graph === graph) return known

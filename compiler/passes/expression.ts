@@ -39,11 +39,7 @@ const MAX_DEPTH = 6
 const MAX_FACTORS = 16
 
 /** Takes apart products, quotients by numbers and whole powers: `x * 0.5 * x.pow(2)` is 0.5 times x, x and x. */
-export function productOf(arg: Arg, analysis: Analysis): Product {
-  return takenApart(arg, analysis, MAX_DEPTH)
-}
-
-function takenApart(arg: Arg, analysis: Analysis, depth: number): Product {
+export function productOf(arg: Arg, analysis: Analysis, depth = MAX_DEPTH): Product {
   const found = productWithin(arg, analysis, depth)
   return found.factors.length > MAX_FACTORS ? { scale: 1, factors: [valueArg(arg)!] } : found
 }
@@ -53,7 +49,7 @@ function productWithin(arg: Arg, analysis: Analysis, depth: number): Product {
   const itself = { scale: 1, factors: [id] }
   const node = depth === 0 ? undefined : madeBy(arg, analysis)
   if (node === undefined) return itself
-  const inside = (arg: Arg): Product => takenApart(arg, analysis, depth - 1)
+  const inside = (arg: Arg): Product => productOf(arg, analysis, depth - 1)
   const [a, b] = node.args as [Arg, Arg | undefined]
   const number = scalarOf(b, analysis)
   const times = (factor: number): Product => {

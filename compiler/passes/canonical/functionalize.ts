@@ -4,15 +4,7 @@ import { DType, itemSize } from '../../../runtime/tensor/dtype.js'
 import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { extentOf, isContiguous } from '../../../runtime/tensor/shape.js'
 import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'
-import {
-  definitionsOf,
-  type Graph,
-  type GraphNode,
-  type GraphValue,
-  type OperatorNode,
-  type TensorType,
-  type ValueId,
-} from '../../graph/graph.js'
+import type { Graph, GraphNode, GraphValue, OperatorNode, TensorType } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
 import { type Analysis, analysisOf, inputOf, onlyResult } from '../analysis.js'
 import { Editor } from '../editor.js'
@@ -122,16 +114,11 @@ function endOf({ type: { dtype, shape, strides, offset } }: GraphValue): number 
 }
 
 function storagesOf(graph: Graph, analysis: Analysis): Map<number, SharedStorage> {
-  const made = new Map<ValueId, number>()
-  const read = new Map<ValueId, number>()
-  for (const [place, node] of graph.nodes.entries()) {
-    for (const id of definitionsOf(node)) made.set(id, place)
-    for (const id of usesOf(node)) read.set(id, place)
-  }
+  const place = (node: GraphNode | undefined): number => (node === undefined ? -1 : analysis.placeOf(node))
   const values = [...graph.values.values()].map((value) => ({
     value,
-    made: made.get(value.id) ?? -1,
-    read: analysis.isReturned(value.id) ? Infinity : (read.get(value.id) ?? -1),
+    made: place(analysis.producer(value.id)),
+    read: analysis.isReturned(value.id) ? Infinity : place(analysis.readersOf(value.id).at(-1)),
   }))
   const storages = new Map<number, SharedStorage>()
   for (const each of values.sort((a, b) => a.made - b.made)) {

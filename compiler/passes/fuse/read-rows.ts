@@ -3,7 +3,7 @@ import { type Arg, constant, type Graph, type GraphNode, type OperatorNode, valu
 import { usesOf } from '../../graph/node.js'
 import { type Analysis, analysisOf, integersArg, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
-import type { Pass } from '../pass.js'
+import { type Pass, untilStable } from '../pass.js'
 import { elementwiseSteps } from './elementwise-operators.js'
 
 /**
@@ -14,13 +14,7 @@ import { elementwiseSteps } from './elementwise-operators.js'
  */
 export const readRows: Pass = {
   name: 'rows that are read',
-  run(graph) {
-    for (let current = graph; ;) {
-      const next = readOnce(current)
-      if (next === current) return current
-      current = next
-    }
-  },
+  run: untilStable(readOnce),
 }
 
 function readOnce(graph: Graph): Graph {
